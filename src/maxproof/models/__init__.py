@@ -1,0 +1,1 @@
+"""Who does the work: endpoints, limits, the call journal."""

@@ -1,0 +1,40 @@
+"""The search's parameters, with the published defaults (MaxProof section 5)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class SearchSettings(BaseModel):
+    """`[search]` of `maxproof.toml`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    candidates: int = Field(32, ge=1, description="N, initial candidates")
+    verifications: int = Field(4, ge=1, description="K_verify, verifier samples per candidate; fitness is their minimum")
+    rounds: int = Field(10, ge=0, description="R, refinement rounds at most")
+    parents: int = Field(4, ge=1, description="M, parents a round; each gets one PATCH and one REWRITE")
+    stop_at_perfect: int = Field(2, ge=1, description="stop when this many candidates are at full fitness")
+    finalists: int = Field(4, ge=1, description="candidates in the tournament")
+    finalist_mode: Literal["top", "perfect"] = Field(
+        "top", description="after an early stop: the top candidates, or only the perfect ones"
+    )
+    votes: int = Field(3, ge=1, description="K_ranker, votes per match; odd")
+    diversity_prefix: int = Field(
+        300, ge=1, description="candidates whose normalised texts share this many first characters are not both parents"
+    )
+    lazy: bool = Field(True, description="skip verifications that can't change a decision")
+    seed: int = Field(0, ge=0, description="decides ties and sampling seeds")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> SearchSettings:
+        if self.parents > self.candidates:
+            raise ValueError(
+                f"parents = {self.parents} exceeds candidates = {self.candidates}: a round can't have more parents "
+                "than there are candidates; lower parents or raise candidates"
+            )
+        if self.votes % 2 == 0:
+            raise ValueError(f"votes = {self.votes} is even: a majority needs an odd number")
+        return self

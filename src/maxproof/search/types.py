@@ -1,0 +1,177 @@
+"""What the search holds: candidates, what is known of them, rounds, the tournament, the result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+from maxproof.models.types import AnswerState
+from maxproof.verifier.types import MAX_POINTS, ScoreState, Verification
+
+Origin = Literal["generate", "patch", "rewrite"]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a generator or refiner wrote, before anything is known of it."""
+
+    text: str
+    reasoning: str = ""
+    state: AnswerState = AnswerState.COMPLETE
+    unclosed_thinking: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place for a candidate, fixed before sampling.
+
+    Round 0 has ids 0..N-1; round r >= 1 has ids N + 2M(r-1) + 2p + (0 for PATCH, 1 for REWRITE) for parent rank p
+    (MaxProof section 5, Algorithm 1; the id law is computed from its tables).
+    """
+
+    id: int
+    round: int
+    origin: Origin
+    parent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A proof in the archive."""
+
+    slot: Slot
+    draft: Draft
+
+    @property
+    def id(self) -> int:
+        return self.slot.id
+
+    @property
+    def text(self) -> str:
+        return self.draft.text
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is known of one candidate: its candidate, summary, and the verifications run so far.
+
+    `planned` is K_verify. A verification missing from `verifications` was not run: lazy verification did not need it,
+    or the run was stopped.
+    """
+
+    candidate: Candidate
+    planned: int
+    verifications: Mapping[int, Verification] = field(default_factory=dict)
+    summary: str = ""
+
+    @property
+    def upper_bound(self) -> float:
+        """Points that the fitness can't exceed: the minimum of the scored samples, MAX_POINTS before the first."""
+        scored = [v.points for v in self.verifications.values() if v.points is not None]
+        return min(scored, default=float(MAX_POINTS))
+
+    @property
+    def exact(self) -> bool:
+        """No further sample can change the fitness: all K are in, or one is at 0 points."""
+        return self.upper_bound == 0 or len(self.verifications) >= self.planned
+
+    @property
+    def fitness(self) -> float | None:
+        """Points 0..7: the minimum over the scored samples (MaxProof section 5); None if none is scored.
+
+        While `exact` is false it is an upper bound.
+        """
+        scored = [v.points for v in self.verifications.values() if v.points is not None]
+        return min(scored, default=None)
+
+    @property
+    def perfect(self) -> bool:
+        """All K verifications were run, scored and passed."""
+        return len(self.verifications) >= self.planned and all(
+            v.state is ScoreState.PASSED for v in self.verifications.values()
+        )
+
+    @property
+    def deciding(self) -> Verification | None:
+        """The verification that realises the fitness: the lowest sample index among the minima."""
+        scored = [v for _, v in sorted(self.verifications.items()) if v.points is not None]
+        return min(scored, key=lambda v: v.points if v.points is not None else 0.0, default=None)
+
+    @property
+    def critique(self) -> str:
+        """The critique paired with the minimum; "" if nothing is scored."""
+        return self.deciding.critique if self.deciding is not None else ""
+
+
+class StopReason(StrEnum):
+    """Why the refinement rounds ended."""
+
+    PERFECT = "perfect"  # enough candidates at full fitness
+    ROUNDS = "rounds"  # R rounds done
+    NO_PARENTS = "no_parents"  # nothing that could be refined
+    NOT_RUN = "not_run"  # a budget, the deadline or a dead endpoint refused a call; the caller knows which
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round, closed: its parents in rank order (none in round 0), and the best fitness in the archive after it."""
+
+    number: int
+    parents: tuple[int, ...]
+    added: tuple[int, ...]
+    best: float | None
+    perfect: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One ranker vote. `first` is the id shown first; `choice` the id it picked, None when invalid after its retry."""
+
+    vote: int
+    first: int
+    choice: int | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One pairwise match of the tournament.
+
+    `decided_by`: `votes` (majority of the valid votes), `fitness` or `id` (tie-breaks: an even split, no valid vote, or
+    every valid vote picked the same position, which says nothing of the proofs).
+    """
+
+    number: int
+    stage: int
+    left: int
+    right: int
+    votes: tuple[Vote, ...]
+    winner: int
+    decided_by: Literal["votes", "fitness", "id"]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Everything the search decided. `winner` is None only if no candidate was generated at all."""
+
+    standings: tuple[Standing, ...]
+    rounds: tuple[Round, ...]
+    stop: StopReason
+    finalists: tuple[int, ...]
+    matches: tuple[Match, ...]
+    winner: int | None
+    lost: Mapping[int, str] = field(default_factory=dict)
+
+    def standing(self, candidate: int) -> Standing:
+        """Raises KeyError for an unknown id."""
+        for standing in self.standings:
+            if standing.candidate.id == candidate:
+                return standing
+        raise KeyError(candidate)
+
+    @property
+    def passed(self) -> bool:
+        """The proof that is returned passed all its verifications."""
+        return self.winner is not None and self.standing(self.winner).perfect
