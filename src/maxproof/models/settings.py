@@ -1,4 +1,4 @@
-"""Endpoints and roles as the user configures them: `[endpoints.NAME]`, `[roles.NAME]` and `[budget]` of `maxproof.toml`."""
+"""Endpoints and roles as the user configures them: `[endpoints.NAME]`, `[roles.NAME]`, `[budget]`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class EndpointSettings(BaseModel):
 
 
 class RoleSettings(BaseModel):
-    """Which endpoint serves a role, and how it samples there. What is not set comes from the endpoint or the default."""
+    """Which endpoint serves a role, and how it samples there. Unset: as the default."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

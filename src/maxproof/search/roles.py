@@ -49,9 +49,7 @@ class Refiner(Protocol):
 class Ranker(Protocol):
     """Says which of two proofs is more correct."""
 
-    async def rank(
-        self, match: int, vote: int, first: Standing, second: Standing
-    ) -> Literal["first", "second"] | None:
+    async def rank(self, match: int, vote: int, first: Standing, second: Standing) -> Literal["first", "second"] | None:
         """None when the reply can't be read even after one retry. Raises `NoAnswer`."""
         ...
 
