@@ -173,3 +173,37 @@ class Caller(Protocol):
         Never raises `NoAnswer`; a call without an answer has its exception in the list.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class RoleUsage:
+    """What one role has used over a whole run, all its sessions together.
+
+    `cost` is None when a used endpoint has no prices. `estimated` says that some token counts are our own.
+    `seconds` is the sum of the calls' latencies (calls overlap: it is not wall time).
+    """
+
+    role: str
+    calls: int = 0
+    failed: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    reasoning_tokens: int = 0
+    cached_tokens: int = 0
+    cost: float | None = None
+    seconds: float = 0.0
+    estimated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CallProgress:
+    """A snapshot for the live view. `budget_left` is the least share (0..1) left of any budget, None without one."""
+
+    in_flight: int
+    waiting: int
+    finished: int
+    replayed: int
+    failed: int
+    total_tokens: int
+    cost: float | None
+    budget_left: float | None

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from maxproof.search.types import Candidate, Draft, Slot, Standing
-from maxproof.verifier.types import Verification
+from maxproof.search.types import Candidate, Slot, Standing
+from maxproof.verifier.types import Draft, Verification
 
 
 class Generator(Protocol):

@@ -13,9 +13,7 @@ class SearchSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     candidates: int = Field(32, ge=1, description="N, initial candidates")
-    verifications: int = Field(
-        4, ge=1, description="K_verify, verifier samples per candidate; fitness is their minimum"
-    )
+    verifications: int = Field(4, ge=1, description="K_verify, verifier samples per candidate; fitness: minimum")
     rounds: int = Field(10, ge=0, description="R, refinement rounds at most")
     parents: int = Field(4, ge=1, description="M, parents a round; each gets one PATCH and one REWRITE")
     stop_at_perfect: int = Field(2, ge=1, description="stop when this many candidates are at full fitness")

@@ -7,20 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from maxproof.models.types import AnswerState
-from maxproof.verifier.types import MAX_POINTS, ScoreState, Verification
+from maxproof.verifier.types import MAX_POINTS, Draft, ScoreState, Verification
 
 Origin = Literal["generate", "patch", "rewrite"]
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """What a generator or refiner wrote, before anything is known of it."""
-
-    text: str
-    reasoning: str = ""
-    state: AnswerState = AnswerState.COMPLETE
-    unclosed_thinking: bool = False
 
 
 @dataclass(frozen=True, slots=True)

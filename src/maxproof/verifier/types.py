@@ -5,7 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from maxproof.models.types import AnswerState
+
 MAX_POINTS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a prover wrote, before anything is known of it."""
+
+    text: str
+    reasoning: str = ""
+    state: AnswerState = AnswerState.COMPLETE
+    unclosed_thinking: bool = False
 
 
 class Verdict(StrEnum):
