@@ -1,10 +1,14 @@
-"""The search's parameters, with the published defaults (MaxProof section 5)."""
+"""The search's parameters, with the published defaults (MaxProof section 5), and all the settings of one run."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from maxproof.models.settings import BudgetSettings, EndpointSettings, RoleSettings
+from maxproof.verifier.settings import VerifierSettings
 
 
 class SearchSettings(BaseModel):
@@ -38,3 +42,15 @@ class SearchSettings(BaseModel):
         if self.votes % 2 == 0:
             raise ValueError(f"votes = {self.votes} is even: a majority needs an odd number")
         return self
+
+
+class RunSettings(BaseModel):
+    """All the settings of one run, as `maxproof.toml` holds them; never a key."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    endpoints: Mapping[str, EndpointSettings] = Field(default_factory=dict, description="by name")
+    roles: Mapping[str, RoleSettings] = Field(default_factory=dict, description="by role name")
+    verifier: VerifierSettings = Field(default_factory=lambda: VerifierSettings())
+    search: SearchSettings = Field(default_factory=lambda: SearchSettings())
+    budget: BudgetSettings = Field(default_factory=lambda: BudgetSettings())

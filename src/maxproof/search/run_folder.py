@@ -1,0 +1,139 @@
+"""A run folder: all that a run needs to go on, to be shown, or to be replayed on another machine.
+
+    run.json         what was asked: the problem, the settings, what kind of run (written once, then only its budget)
+    journal.sqlite   every finished call (see `maxproof.models.journal`)
+    proof.md         the proof that was returned, or the best candidate with its known errors
+    result.json      the outcome for machines
+    report.html      the outcome for people
+
+The last three are derived: `maxproof report` makes them again from the first two, byte for byte, with no network.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from maxproof.problems import InputError, Problem
+from maxproof.search.settings import RunSettings
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """One run folder, read from disk.
+
+    `kind` is `prove` (the search) or `verify` (`proof` holds the text that is verified).
+    """
+
+    path: Path
+    kind: Literal["prove", "verify"]
+    problem: Problem
+    settings: RunSettings
+    version: str
+    proof: str = ""
+
+    @property
+    def journal(self) -> Path:
+        return self.path / "journal.sqlite"
+
+    def with_settings(self, settings: RunSettings) -> RunFolder:
+        """The same run under other settings, saved."""
+        changed = replace(self, settings=settings)
+        write_atomically(self.path / "run.json", changed.to_json())
+        return changed
+
+    def to_json(self) -> str:
+        value = {
+            "format": FORMAT,
+            "kind": self.kind,
+            "maxproof": self.version,
+            "problem": asdict(self.problem),
+            "settings": self.settings.model_dump(mode="json"),
+            "proof": self.proof,
+        }
+        return json.dumps(value, indent=2, ensure_ascii=True) + "\n"
+
+
+def create_run(
+    path: Path, kind: Literal["prove", "verify"], problem: Problem, settings: RunSettings, version: str, proof: str = ""
+) -> RunFolder:
+    """Makes a new run folder.
+
+    Raises InputError when `path` already holds a run or can't be written.
+    """
+    folder = RunFolder(path, kind, problem, settings, version, proof)
+    if (path / "run.json").exists():
+        raise InputError("already holds a run", file=path, hint=f"go on with it: maxproof resume {path}")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        write_atomically(path / "run.json", folder.to_json())
+    except OSError as error:
+        raise InputError(
+            f"can't write the run folder: {error.strerror}", file=path, hint="name another one with --out"
+        ) from error
+    return folder
+
+
+def open_run(path: Path) -> RunFolder:
+    """Reads a run folder.
+
+    Raises InputError when it is not one, was written by a newer version, or is damaged.
+    """
+    file = path / "run.json"
+    try:
+        value = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError("is not a run folder: it has no run.json", file=path) from None
+    except NotADirectoryError:
+        raise InputError("is not a run folder", file=path) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"can't be read: {error}", file=file) from error
+    if not isinstance(value, dict) or not isinstance(value.get("format"), int):
+        raise InputError("is not a run description", file=file, field="format")
+    if value["format"] > FORMAT:
+        raise InputError(
+            f"was written by MaxProof {value.get('maxproof')} in format {value['format']}; this version reads {FORMAT}",
+            file=file,
+            hint="upgrade maxproof",
+        )
+    try:
+        return RunFolder(
+            path=path,
+            kind=value["kind"],
+            problem=Problem(**value["problem"]),
+            settings=RunSettings.model_validate(value["settings"]),
+            version=str(value["maxproof"]),
+            proof=value.get("proof", ""),
+        )
+    except (KeyError, TypeError, ValidationError) as error:
+        raise InputError(f"is damaged: {type(error).__name__}: {str(error).splitlines()[0]}", file=file) from error
+
+
+def next_run_path(runs: Path, name: str) -> Path:
+    """The first unused `RUNS/NAME-1`, `RUNS/NAME-2`, ..."""
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:60] or "run"
+    number = 1
+    while (runs / f"{stem}-{number}").exists():
+        number += 1
+    return runs / f"{stem}-{number}"
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replaces `path` by `text` (UTF-8) so that a reader sees the old or the new file, never a part."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
