@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 
@@ -39,3 +42,27 @@ class InputError(Exception):
         if self.field is not None:
             place += f"{self.field}: "
         return f"{place}{self.message}" + (f" ({self.hint})" if self.hint else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a file something stands: the 1-based line, or the path of a JSON item such as `[3]`, where known."""
+
+    file: str | Path
+    line: int | None = None
+    item: str = ""
+
+    def error(self, message: str, *, field: str | None = None, hint: str | None = None) -> InputError:
+        """An `InputError` that names this place."""
+        name = ".".join(part for part in (self.item, field) if part)
+        return InputError(message, file=self.file, line=self.line, field=name or None, hint=hint)
+
+    def __str__(self) -> str:
+        return f"line {self.line}" if self.line is not None else f"item {self.item}"
+
+
+def nearest(name: str, names: Iterable[str], count: int = 1) -> str:
+    """A hint with up to `count` of `names` that are closest to `name`, case ignored; "" when none is close."""
+    by_folded = {known.casefold(): known for known in names}
+    close = difflib.get_close_matches(name.casefold(), by_folded, n=count)
+    return f"did you mean {' or '.join(by_folded[folded] for folded in close)}?" if close else ""
