@@ -1,0 +1,118 @@
+"""`maxproof report`: one HTML file that holds everything and loads nothing.
+
+The page has no script at all and a policy that would refuse one; its style sheet is inline and allowed by its hash.
+Everything that a model, a file or a setting wrote reaches the page in one of two ways: escaped by the template (after
+hidden characters were made visible), or through `maths.MathsRenderer`. The page is a pure function of the `RunView`.
+
+Mathematics is rendered for the problem, the winner and the finalists; every other candidate is plain text in a closed
+`details`, cut so that a page stays within what a browser opens.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from importlib import resources
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from maxproof.models.template import clip, visible
+from maxproof.report import charts, summary, tables
+from maxproof.report.maths import MathsRenderer
+from maxproof.report.view import RunView
+from maxproof.verifier.types import MAX_POINTS
+
+MAX_CANDIDATE_CHARS = 250_000
+MAX_TOTAL_CHARS = 26_000_000
+MAX_RENDERED_FINALISTS = 4
+MAX_FIELD_CHARS = 100_000
+
+
+def render_report(view: RunView) -> str:
+    """The whole page. The same view gives the same bytes."""
+    # In a thread of its own: how deep a formula may nest then depends on the formula, not on who called us.
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(_render, view).result()
+
+
+def _render(view: RunView) -> str:
+    result = view.result
+    maths = MathsRenderer()
+    limit = min(MAX_CANDIDATE_CHARS, MAX_TOTAL_CHARS // max(1, len(result.standings)))
+    finalists = [n for n in result.finalists if n != result.winner][:MAX_RENDERED_FINALISTS]
+    rendered = {
+        n: Markup(maths.html(clip(result.standing(n).candidate.text, limit)))
+        for n in finalists
+        if any(s.candidate.id == n for s in result.standings)
+    }
+    winner = result.standing(result.winner) if result.winner is not None else None
+    css = _style_sheet()
+    page = _environment().get_template("report.html.j2")
+    return page.render(
+        view=view,
+        result=result,
+        css=Markup(css),
+        css_hash=base64.b64encode(hashlib.sha256(css.encode()).digest()).decode(),
+        outcome=summary.outcome(view),
+        how_sure=summary.how_sure(view),
+        winner=winner,
+        winner_points=f"{summary.fitness_text(winner)} of {MAX_POINTS} points" if winner else "",
+        winner_html=Markup(maths.html(clip(winner.candidate.text, limit))) if winner else "",
+        winner_errors=summary.known_errors(winner)[: tables.MAX_SHOWN_ERRORS] if winner else (),
+        statement=Markup(maths.html(clip(view.problem.statement, MAX_FIELD_CHARS))),
+        given=[
+            (name, Markup(maths.html(clip(text, MAX_FIELD_CHARS))))
+            for name, text in (
+                ("Answer", view.problem.answer),
+                ("Reference solution", view.problem.reference),
+                ("Grading scheme", view.problem.rubric),
+            )
+            if text
+        ],
+        tree=Markup(charts.family_tree(result)),
+        curve=Markup(charts.best_curve(result.rounds)),
+        matrix=tables.matrix(result),
+        samples=max((len(summary.cells(s)) for s in result.standings), default=0),
+        meanings=[(state, summary.SYMBOLS[state], text) for state, text in summary.MEANINGS.items()],
+        stages=tables.stages(result.matches),
+        cards=(tables.card(s, result, limit) for s in sorted(result.standings, key=lambda s: s.candidate.id)),
+        rendered=rendered,
+        lost=sorted(result.lost.items()),
+        usage=view.usage,
+        total=tables.total_usage(view.usage),
+        lazy=summary.lazy_saving(view),
+        settings=sorted(view.settings.items()),
+    )
+
+
+@lru_cache(maxsize=1)
+def _style_sheet() -> str:
+    return (resources.files("maxproof.report") / "templates" / "report.css").read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("maxproof.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    environment.filters |= {
+        "points": summary.points_text,
+        "duration": summary.duration,
+        "thousands": "{:,}".format,
+        "money": "{:,.4f}".format,
+        "clip": clip,
+    }
+    return environment
+
+
+def _finalize(value: object) -> object:
+    """Hidden characters become visible in whatever is not our own markup."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

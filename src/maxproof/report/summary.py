@@ -1,0 +1,270 @@
+"""A run in plain words: the outcome, how sure it is, and the errors known. HTML and terminal say the same sentences.
+
+Nothing here is escaped: whoever writes the words out does that, for HTML or for a terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from maxproof.report.view import RunView
+from maxproof.search.types import Match, SearchResult, Standing, StopReason
+from maxproof.verifier.types import MAX_POINTS, ScoreState, Verification
+
+CellState = Literal["passed", "failed", "not_scored", "filtered", "not_run"]
+
+SYMBOLS: dict[CellState, str] = {"passed": "✓", "failed": "✗", "not_scored": "?", "filtered": "⊘", "not_run": "·"}
+MEANINGS: dict[CellState, str] = {
+    "passed": "passed",
+    "failed": "failed (points)",
+    "not_scored": "not scored",
+    "filtered": "filtered before any judge",
+    "not_run": "not run",
+}
+
+_STOPS = {
+    StopReason.PERFECT: "The rounds ended early: enough candidates passed all their verifications.",
+    StopReason.ROUNDS: "All refinement rounds were run.",
+    StopReason.NO_PARENTS: "The rounds ended early: no candidate was left that could be refined.",
+    StopReason.NOT_RUN: "The rounds ended early: a call could not be run.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a run: `headline` in one sentence, `details` in further ones."""
+
+    kind: Literal["passed", "not_passed", "no_candidate"]
+    headline: str
+    details: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownError:
+    """An error that judges reported; `found_by` lists who and in which sample, e.g. `free, sample 2`."""
+
+    location: str
+    description: str
+    found_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One place of the verdict matrix: candidate x sample."""
+
+    state: CellState
+    points: float | None = None
+    reason: str = ""
+
+    @property
+    def label(self) -> str:
+        """The symbol, with the points of a failure: `✓`, `✗ 1`, `?`, `⊘`, `·`."""
+        symbol = SYMBOLS[self.state]
+        return f"{symbol} {points_text(self.points)}" if self.state == "failed" else symbol
+
+
+def outcome(view: RunView) -> Outcome:
+    """The outcome; only `SearchResult.passed` makes it "passed"."""
+    result = view.result
+    ended = [f"The run was stopped: {view.stopped}"] if view.stopped else [_STOPS[result.stop]]
+    if result.winner is None:
+        why = f" All {count(len(result.lost), 'attempt')} failed." if result.lost else ""
+        return Outcome("no_candidate", f"No candidate: not one proof attempt could be made.{why}", tuple(ended))
+    best = result.standing(result.winner)
+    if result.passed:
+        headline = (
+            f"A proof passed: candidate {result.winner} passed all {count(best.planned, 'verification')}."
+            if best.planned > 1
+            else f"A proof passed: candidate {result.winner} passed its verification."
+        )
+        return Outcome("passed", headline, tuple(ended))
+    others = _passed_others(result)
+    if others:
+        headline = (
+            f"No proof is returned: the tournament chose candidate {result.winner}, which did not pass, over "
+            f"{_ids(others)}, which did."
+        )
+    else:
+        headline = f"No candidate passed. Candidate {result.winner} is the best one found; it is not a proof."
+    return Outcome("not_passed", headline, (_why_not_passed(best), *ended))
+
+
+def how_sure(view: RunView) -> tuple[str, ...]:
+    """What speaks for the winner and what does not, one sentence each; empty without a winner."""
+    result = view.result
+    if result.winner is None:
+        return ()
+    best = result.standing(result.winner)
+    lines = [_verifications_line(best), _judges_line(best), _tournament_line(result)]
+    others = _passed_others(result)
+    lines.append(f"Also passed: {_ids(others)}." if others else "No other candidate passed.")
+    lines.append(
+        "What it rests on: the judges that were configured. A pass means that they found no error; it is not a formal "
+        "verification."
+    )
+    return tuple(line for line in lines if line)
+
+
+def known_errors(standing: Standing) -> tuple[KnownError, ...]:
+    """The errors reported in a candidate, first found first; the same error from several judges is listed once."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for sample, verification in sorted(standing.verifications.items()):
+        for hit in verification.bad_cases:
+            found.setdefault((f"rule {hit.rule}", hit.evidence), []).append(f"filter, sample {sample}")
+        for view in verification.judges:
+            for error in view.errors:
+                key = (error.location, error.description)
+                found.setdefault(key, []).append(f"{view.judge}, sample {sample}")
+    return tuple(
+        KnownError(location, description, tuple(dict.fromkeys(by))) for (location, description), by in found.items()
+    )
+
+
+def cells(standing: Standing) -> tuple[Cell, ...]:
+    """The candidate's row of the verdict matrix, one cell for each planned sample."""
+    width = max([standing.planned, *(k + 1 for k in standing.verifications)])
+    return tuple(cell(standing.verifications.get(k)) for k in range(width))
+
+
+def cell(verification: Verification | None) -> Cell:
+    """A sample's cell; None is a sample that was not run."""
+    if verification is None:
+        return Cell("not_run")
+    if verification.bad_cases:
+        return Cell("filtered", verification.points, "; ".join(hit.evidence for hit in verification.bad_cases))
+    if verification.state is ScoreState.NOT_SCORED:
+        reasons = (f"{view.judge}: {view.reason}" for view in verification.judges if view.reason)
+        return Cell("not_scored", None, "; ".join(reasons))
+    if verification.state is ScoreState.PASSED:
+        return Cell("passed", verification.points)
+    return Cell("failed", verification.points, verification.verdict.value if verification.verdict else "")
+
+
+def fitness_text(standing: Standing) -> str:
+    """`7`, `≤ 6` while an upper bound, `?` when verified but not scored, `·` when not verified."""
+    if standing.fitness is None:
+        return "?" if standing.verifications else "·"
+    return points_text(standing.fitness) if standing.exact else f"≤ {points_text(standing.fitness)}"
+
+
+def filtered(standing: Standing) -> bool:
+    """Layer 1 turned the candidate down: no judge saw it."""
+    return any(verification.bad_cases for verification in standing.verifications.values())
+
+
+def lazy_saving(view: RunView) -> str:
+    """What lazy verification saved, as a sentence; "" when nothing is known of it."""
+    if view.verifications_eager <= 0:
+        return ""
+    saved = max(0, view.verifications_eager - view.verifications_run)
+    share = round(100 * saved / view.verifications_eager)
+    calls = saved * view.judge_calls_per_verification
+    return (
+        f"Lazy verification ran {view.verifications_run:,} of the {view.verifications_eager:,} verifications that the "
+        f"eager search would have run: {saved:,} saved ({share} %), about {count(calls, 'judge call')}."
+    )
+
+
+def match_tally(match: Match) -> str:
+    """The valid votes of a match and what decided it, e.g. `2 : 1` or `1 : 1, 1 invalid, decided by fitness`."""
+    left = sum(vote.choice == match.left for vote in match.votes)
+    right = sum(vote.choice == match.right for vote in match.votes)
+    invalid = sum(vote.choice is None for vote in match.votes)
+    parts = [f"{left} : {right}"]
+    if invalid:
+        parts.append(f"{invalid} invalid")
+    if match.decided_by != "votes":
+        parts.append(f"decided by {'fitness' if match.decided_by == 'fitness' else 'lower id'}")
+    return ", ".join(parts)
+
+
+def points_text(points: float | None) -> str:
+    """Points without needless zeros; `?` for None."""
+    return "?" if points is None else f"{points:g}"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 call`, `2 calls`, `1,000 calls`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def duration(seconds: float) -> str:
+    """`42 s`, `3 min 05 s`, `2 h 07 min`."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def _ids(standings: Iterable[Standing]) -> str:
+    ids = [standing.candidate.id for standing in standings]
+    return f"candidate{'' if len(ids) == 1 else 's'} {', '.join(map(str, ids))}"
+
+
+def _passed_others(result: SearchResult) -> list[Standing]:
+    return [s for s in result.standings if s.perfect and s.candidate.id != result.winner]
+
+
+def _why_not_passed(best: Standing) -> str:
+    states = [cell(verification).state for verification in best.verifications.values()]
+    if "filtered" in states:
+        return "It was filtered before any judge saw it."
+    if not states:
+        return "None of its verifications was run, so nothing is known of its errors."
+    if "failed" in states:
+        errors = len(known_errors(best))
+        known = f"; {count(errors, 'error')} known" if errors else ""
+        return f"It failed {states.count('failed')} of {count(len(states), 'verification')}{known}."
+    if "not_scored" in states:
+        return (
+            f"{states.count('not_scored')} of its {count(len(states), 'verification')} could not be scored, and a "
+            "candidate passes only with all of them scored."
+        )
+    return f"Only {len(states)} of its {count(best.planned, 'verification')} were run; those passed."
+
+
+def _verifications_line(best: Standing) -> str:
+    states = [c.state for c in cells(best)]
+    named = [f"{states.count(state)} {MEANINGS[state].split(' (')[0]}" for state in MEANINGS if state in states]
+    return f"Verifications: {', '.join(named)}, of {best.planned} planned."
+
+
+def _judges_line(best: Standing) -> str:
+    views = [view for verification in best.verifications.values() for view in verification.judges]
+    if not views:
+        return ""
+    scored = [view.points for view in views if view.points is not None]
+    missing = f"; {len(views) - len(scored)} not scored" if len(scored) < len(views) else ""
+    if not scored:
+        return f"Judges: {count(len(views), 'view')}, none scored."
+    low, high = min(scored), max(scored)
+    largest = max(verification.disagreement for verification in best.verifications.values())
+    if low == high:
+        said = f"all scored ones gave {points_text(low)} of {MAX_POINTS} points"
+    else:
+        said = f"from {points_text(low)} to {points_text(high)} of {MAX_POINTS} points"
+    return (
+        f"Judges: {count(len(views), 'view')}, {said}{missing}; largest disagreement within one verification: "
+        f"{count_points(largest)}."
+    )
+
+
+def count_points(points: float) -> str:
+    """`1 point`, `6.5 points`."""
+    return f"{points_text(points)} point{'' if points == 1 else 's'}"
+
+
+def _tournament_line(result: SearchResult) -> str:
+    played = [match for match in result.matches if result.winner in (match.left, match.right)]
+    if not played:
+        return "Tournament: none; there was one finalist." if len(result.finalists) <= 1 else "Tournament: none."
+    valid = [vote for match in played for vote in match.votes if vote.choice is not None]
+    won = sum(vote.choice == result.winner for vote in valid)
+    broken = sum(match.decided_by != "votes" for match in played)
+    ties = f"; {count(broken, 'match')[:-1] + 'es' if broken > 1 else '1 match'} decided by a tie-break" if broken else ""
+    matches = "1 match" if len(played) == 1 else f"{len(played)} matches"
+    return f"Tournament: won {matches}, with {won} of {count(len(valid), 'valid vote')}{ties}."
