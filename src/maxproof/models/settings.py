@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -27,7 +27,9 @@ class EndpointSettings(BaseModel):
     base_url: str = Field(description="up to and including /v1, or local:NAME for the embedded model")
     model: str = Field("", description="the model's name; empty: the server's first")
     api_key_env: str = Field("OPENAI_API_KEY", description="the environment variable that holds the key")
-    concurrency: int | Literal["auto"] = Field("auto", description="calls in flight; auto adapts to the server")
+    concurrency: Annotated[int, Field(ge=1)] | Literal["auto"] = Field(
+        "auto", description="calls in flight; auto adapts to the server"
+    )
     max_concurrency: int = Field(512, ge=1, description="the most that auto may reach")
     requests_per_minute: float | None = Field(None, gt=0)
     tokens_per_minute: float | None = Field(None, gt=0)
