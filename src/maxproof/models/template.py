@@ -1,9 +1,10 @@
 """Prompt templates, and the fence around everything that is not ours.
 
 A template is a Markdown file with a `version`, a system part and a user part. Slots are filled in one pass, so text
-that holds the name of a slot stays text. Whatever comes from a model or a file is fenced: it stands between two lines
-that carry a key derived from the text itself, so no text can hold its own closing line, and characters that hide or
-reorder text are made visible.
+that holds the name of a slot stays text. A paragraph of the user part whose slot has no value (None) is left out whole,
+so a prompt never speaks of something that is not there. Whatever comes from a model or a file is fenced: it stands
+between two lines that carry a key derived from the text itself, so no text can hold its own closing line, and
+characters that hide or reorder text are made visible.
 """
 
 from __future__ import annotations
@@ -21,11 +22,14 @@ MAX_BLOCK_CHARS = 250_000
 
 _SLOT = re.compile(r"\{\{(fenced:)?([a-z_]+)\}\}")
 _PARTS = re.compile(r"\Aversion: (\d+)\n--- system\n(.*?)\n--- user\n(.*)\Z", re.DOTALL)
+_PARAGRAPHS = re.compile(r"\n{2,}")
 # C0 and C1 controls but tab and newline, soft hyphen, zero-width and bidi controls, separators, fillers, variation
-# selectors, the byte-order mark, lone surrogates, and the tag block.
+# selectors, the byte-order mark, lone surrogates, noncharacters, blank Braille, shorthand, musical and hieroglyph
+# format controls, and the tag block; a run of one of them is one match.
 _HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+    "([\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u2800\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
+    "\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff])\\1*"
 )
 
 
@@ -43,18 +47,29 @@ class Template:
     system: str
     user: str
 
-    def render(self, fenced: Mapping[str, str], own: Mapping[str, str] | None = None) -> tuple[Message, ...]:
+    def render(
+        self, fenced: Mapping[str, str | None], own: Mapping[str, str | None] | None = None
+    ) -> tuple[Message, ...]:
         """The messages of one call: `fenced` fills the fenced slots, `own` the plain ones.
 
-        Raises KeyError when a slot of the template has no value: that is a bug in the calling code.
+        A paragraph (between blank lines of the template) with a slot whose value is None is left out. Raises KeyError
+        when a slot of the template is in neither mapping: that is a bug in the calling code.
         """
         own = own or {}
 
-        def fill(match: re.Match[str]) -> str:
-            name = match.group(2)
-            return fence(name, fenced[name]) if match.group(1) else own[name]
+        def value(slot: re.Match[str]) -> str | None:
+            return (fenced if slot.group(1) else own)[slot.group(2)]
 
-        return Message("system", self.system), Message("user", _SLOT.sub(fill, self.user))
+        def fill(slot: re.Match[str]) -> str:
+            text = value(slot) or ""
+            return fence(slot.group(2), text) if slot.group(1) else text
+
+        kept = (
+            paragraph
+            for paragraph in _PARAGRAPHS.split(self.user)
+            if all(value(slot) is not None for slot in _SLOT.finditer(paragraph))
+        )
+        return Message("system", self.system), Message("user", _SLOT.sub(fill, "\n\n".join(kept)))
 
 
 @lru_cache(maxsize=64)
@@ -76,16 +91,21 @@ def _read(package: str, name: str) -> str:
 
 def fence(name: str, text: str) -> str:
     """`text`, made visible and clipped, between two lines that only this text has."""
-    body = visible(clip(text))
+    body = clip(visible(clip(text)))  # making characters visible lengthens the text
     key = hashlib.sha256(f"{name}\0{body}".encode()).hexdigest()[:16]
     label = name.replace("_", " ")
     return f"[[BEGIN {label} {key}]]\n{body}\n[[END {label} {key}]]"
 
 
 def visible(text: str) -> str:
-    """Replaces every character that hides or reorders text by its code point, e.g. `⟨U+202E⟩`."""
+    """Replaces characters that hide or reorder text by their code points: `⟨U+202E⟩`, for a run `⟨U+200B ×40⟩`."""
     text = text.replace("\r\n", "\n")
-    return _HIDDEN.sub(lambda match: f"⟨U+{ord(match.group()):04X}⟩", text)
+    return _HIDDEN.sub(_code_point, text)
+
+
+def _code_point(run: re.Match[str]) -> str:
+    times = f" ×{len(run.group())}" if len(run.group()) > 1 else ""
+    return f"⟨U+{ord(run.group(1)):04X}{times}⟩"
 
 
 def clip(text: str, limit: int = MAX_BLOCK_CHARS) -> str:
