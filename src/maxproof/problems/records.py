@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,13 +15,13 @@ from pathlib import Path
 from maxproof.problems.errors import InputError, Place, nearest
 from maxproof.problems.fields import FIELDS, MAX_FIELD_CHARS, check_keys, id_from, record_id
 from maxproof.problems.text import read_lines, read_text
+from maxproof.problems.toml import parse_toml
 
 MAX_TEXT_BYTES = 4 * 1024 * 1024  # a .md or .txt file
 MAX_JSON_BYTES = 64 * 1024 * 1024  # a .json file, which must be read whole
 MAX_LINE_BYTES = 16 * 1024 * 1024  # a line of a .jsonl or .csv file
 
 _FRONT_MATTER_FIELDS = tuple(field for field in FIELDS if field != "statement")
-_TOML_LINE = re.compile(r" ?\(at line (\d+), column \d+\)$| ?\(at end of document\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,20 +82,6 @@ def _split_front_matter(text: str, place: Place) -> tuple[dict[str, object], str
     hint = "between '---' lines too, front matter is TOML: KEY = \"VALUE\"" if mark == "---" else None
     front = parse_toml("\n".join(lines[first + 1 : end]), Place(place.file, first + 2), hint)
     return front, "\n".join(lines[end + 1 :])
-
-
-def parse_toml(text: str, place: Place, hint: str | None = None) -> dict[str, object]:
-    """TOML text that starts at `place` as a dictionary. A syntax error is an InputError with its line."""
-    try:
-        return tomllib.loads(text)
-    except RecursionError:
-        raise place.error("TOML nested too deeply") from None
-    except ValueError as error:
-        message = str(error)
-        found = _TOML_LINE.search(message)
-        first = place.line or 1
-        at = int(found[1]) - 1 if found and found[1] else text.rstrip("\n").count("\n") if found else 0
-        raise Place(place.file, first + at).error(f"not TOML: {_TOML_LINE.sub('', message)}", hint=hint) from None
 
 
 def read_json(path: Path) -> Iterator[Record]:
