@@ -1,0 +1,58 @@
+"""What makes two calls the same call: the journal's key, and the sampling seed that follows from the address.
+
+The key holds everything that changes an answer, the sample index included, and not the prompt's text: `inputs` (a
+digest made by the role) and the template id stand for it, so that a recorded answer is found without building a prompt.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+
+from maxproof.models.bindings import Binding
+from maxproof.models.types import Call, CallAddress
+
+_SECRET_PARTS = re.compile(r"(?<=//)[^/@]*@|[?#].*\Z")
+
+
+def call_key(call: Call, binding: Binding, seed: int) -> bytes:
+    """32 bytes, SHA-256 over the address, template, inputs digest and `sampler_digest`. `seed` is the run's."""
+    address = call.address
+    return _digest(*_address_fields(address), call.template, call.inputs, sampler_digest(binding, seed))
+
+
+def sampler_digest(binding: Binding, seed: int) -> str:
+    """Hex SHA-256 (16 digits) of what samples an answer: endpoint, model, sampling, extra body, the run's seed.
+
+    Limits, prices, keys and timeouts are not part of it: they change no answer.
+    """
+    sampling = binding.sampling
+    return _digest(
+        public_url(binding.settings.base_url),
+        binding.model,
+        sampling.temperature,
+        sampling.top_p,
+        sampling.max_tokens,
+        json.dumps(binding.settings.extra_body, sort_keys=True, default=str),
+        seed,
+    ).hex()[:16]
+
+
+def call_seed(seed: int, address: CallAddress) -> int:
+    """The seed that is sent to the server: 31 bits of SHA-256 over the run's seed and the address."""
+    return int.from_bytes(_digest(seed, *_address_fields(address))[:4], "big") >> 1
+
+
+def public_url(base_url: str) -> str:
+    """`base_url` without user, password, query and final slash: what may be stored and shown."""
+    return _SECRET_PARTS.sub("", base_url).rstrip("/")
+
+
+def _address_fields(address: CallAddress) -> tuple[str | int, ...]:
+    return (address.role, address.task, address.candidate, address.sample, address.judge, address.attempt)
+
+
+def _digest(*fields: str | int | float) -> bytes:
+    # JSON keeps the fields apart: ("ab", "c") and ("a", "bc") differ. ensure_ascii also encodes lone surrogates.
+    return hashlib.sha256(json.dumps(fields).encode("ascii")).digest()

@@ -1,0 +1,441 @@
+"""Ties journal, clients and budget together: what is recorded is answered from there, the rest is asked and recorded.
+
+A call's result is durable before it is returned. A failed call is recorded as *provisional*: the next answer of the
+same endpoint makes it final; as long as none came, a resumed run asks it again. So an endpoint that is gone costs the
+run nothing but time: `max_failures` failures in a row, or one that can't succeed, end it, and `resume` goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from maxproof.models.bindings import Binding, Bindings
+from maxproof.models.budget import NOTHING, Admission, Amounts, share_left
+from maxproof.models.call_key import call_key, call_seed, public_url, sampler_digest
+from maxproof.models.chat import ChatReply, ChatRequest
+from maxproof.models.journal import Journal
+from maxproof.models.journal_rows import CallRecord
+from maxproof.models.ledger import RESERVING_ROLE, Ledger
+from maxproof.models.prices import check_priced, cost_of, prices_of
+from maxproof.models.settings import BudgetSettings
+from maxproof.models.streaks import FailureStreaks
+from maxproof.models.types import (
+    Answer,
+    Call,
+    CallFailed,
+    CallNotRun,
+    CallProgress,
+    FailureKind,
+    Message,
+    NoAnswer,
+    RoleUsage,
+    Usage,
+)
+from maxproof.models.usage import elapsed_seconds, role_usage, stop_reason
+from maxproof.problems import InputError
+
+NOT_RECORDED = "not recorded"
+
+_Group = dict[bytes, Call]
+_Results = dict[bytes, Answer | NoAnswer]
+
+
+class ChatEndpoint(Protocol):
+    """What the caller needs of a client."""
+
+    @property
+    def in_flight(self) -> int: ...
+    @property
+    def waiting(self) -> int: ...
+    @property
+    def supports_n(self) -> bool:
+        """Several samples can be asked for in one request."""
+        ...
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Raises CallFailed."""
+        ...
+
+
+class JournaledCaller:
+    """A `Caller` over one journal. A journal that was opened for replay never asks: what it lacks is not run.
+
+    Args:
+        clients: by endpoint name; none needed for a replay.
+        seed: the run's; sampling seeds follow from it and the address.
+        reserved_calls: calls kept for the role `ranker` out of every budget, so that a run which is cut short still
+            ends with its tournament.
+        clock: unix seconds, for the record. monotonic: seconds, for the deadline.
+
+    Raises InputError if `max_cost` is set and a used endpoint has no prices: that budget would never trip.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        clients: Mapping[str, ChatEndpoint],
+        bindings: Bindings,
+        budget: BudgetSettings | None = None,
+        seed: int = 0,
+        *,
+        reserved_calls: int = 0,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._journal = journal
+        self._clients = clients
+        self._bindings = bindings
+        self._budget = budget or BudgetSettings()
+        self._seed = seed
+        self._clock = clock
+        self._monotonic = monotonic
+        self._ledger = Ledger(self._budget, reserved_calls)
+        if self._budget.max_cost is not None:
+            check_priced(bindings.endpoints)
+        self._priced = all(prices_of(settings) is not None for settings in bindings.endpoints.values())
+        self._recorded_stop = stop_reason(journal)
+        self._stop = "" if journal.writable else self._recorded_stop
+        self._stop_noted = False
+        self._broken = False
+        self._gone: set[str] = set()
+        self._failed = 0
+        self._streaks = FailureStreaks(self._budget.max_failures)
+        self._load()
+        self._before_s = elapsed_seconds(journal)
+        self._begun = monotonic()
+        self._running: dict[bytes, asyncio.Event] = {}
+        self._timeouts: dict[str, set[asyncio.Timeout]] = {}
+        self._changed = asyncio.Event()
+        self._waiting = 0
+        self._replayed = 0
+        self._missing = 0
+
+    @property
+    def stop_reason(self) -> str:
+        """What ended the run early: a budget, the deadline, a dead endpoint; "" otherwise."""
+        return self._stop
+
+    @property
+    def missing(self) -> int:
+        """Calls that a replay was asked for and does not hold."""
+        return self._missing
+
+    async def ask(self, call: Call) -> Answer:
+        """Raises `CallFailed` or `CallNotRun`; InputError if the journal can't be written."""
+        (result,) = await self.ask_samples([call])
+        if isinstance(result, NoAnswer):
+            raise result
+        return result
+
+    async def ask_samples(self, calls: Sequence[Call]) -> list[Answer | NoAnswer]:
+        """One result for each call, in order. Calls without a record go as one request with `n` where that may be.
+
+        Raises InputError if the journal can't be written.
+        """
+        keys = [call_key(call, self._bindings[call.address.binding], self._seed) for call in calls]
+        results: _Results = {}
+        missing: _Group = {}
+        for key, call in zip(keys, calls, strict=True):
+            found = self._find(key)
+            if found is not None:
+                results[key] = found
+            else:
+                missing[key] = call
+        if missing and not self._journal.writable:
+            self._missing += len(missing)
+            results |= {key: CallNotRun(self._stop or NOT_RECORDED) for key in missing}
+        elif missing:
+            results |= await self._obtain_all(self._groups(missing))
+        return [results[key] for key in keys]
+
+    async def finish(self, outcome: str) -> None:
+        """Ends the session. The failures of a run that was not stopped become final."""
+        if not self._journal.session_begun:
+            return
+        if not self._stop:
+            await self._journal.record(confirm=self._streaks.open_keys())
+        await self._journal.end_session(outcome)
+
+    def usage(self) -> tuple[RoleUsage, ...]:
+        """See `role_usage`."""
+        return role_usage(self._journal)
+
+    def elapsed_s(self) -> float:
+        """Seconds of work over all sessions, as recorded: a replay gives the same number."""
+        return elapsed_seconds(self._journal)
+
+    def progress(self) -> CallProgress:
+        """`finished` counts the whole run's calls, failed ones included; `replayed` those this session took from it."""
+        spent = self._ledger.spent
+        return CallProgress(
+            in_flight=sum(client.in_flight for client in self._clients.values()),
+            waiting=sum(client.waiting for client in self._clients.values()) + self._waiting,
+            finished=spent.calls,
+            replayed=self._replayed,
+            failed=self._failed,
+            total_tokens=round(spent.tokens),
+            cost=spent.cost if self._priced else None,
+            budget_left=share_left(self._budget, spent, self._elapsed()),
+        )
+
+    def _load(self) -> None:
+        columns = "role, endpoint, state, prompt_tokens, completion_tokens, cost, latency"
+        for row in self._journal.calls(columns):
+            failed = row["state"] == "failed"
+            usage = None if failed else Usage(row["prompt_tokens"], row["completion_tokens"])
+            self._ledger.add(row["role"], usage, row["cost"], row["latency"])
+            self._failed += failed
+            if not failed:
+                self._streaks.answered(row["endpoint"])
+
+    def _find(self, key: bytes) -> Answer | NoAnswer | None:
+        stored = self._journal.find(key)
+        if stored is None:
+            return None
+        self._replayed += stored.session != self._journal.session
+        return stored.result
+
+    def _groups(self, missing: _Group) -> list[_Group]:
+        """What may go as one request: all, where the endpoint takes `n`; else each call for itself."""
+        binding = self._bindings[next(iter(missing.values())).address.binding]
+        if self._clients[binding.endpoint].supports_n:
+            return [missing]
+        return [{key: call} for key, call in missing.items()]
+
+    async def _obtain_all(self, groups: Sequence[_Group]) -> _Results:
+        if len(groups) == 1:
+            return await self._obtain(groups[0])
+        async with asyncio.TaskGroup() as tasks:
+            started = [tasks.create_task(self._obtain(group)) for group in groups]
+        return {key: result for task in started for key, result in task.result().items()}
+
+    async def _obtain(self, wanted: _Group) -> _Results:
+        """Asks what nobody asks yet; waits for what somebody does. If he is cancelled or refused, it is our turn."""
+        results: _Results = {}
+        while left := {key: call for key, call in wanted.items() if key not in results}:
+            free = {key: call for key, call in left.items() if key not in self._running}
+            if not free:
+                key = next(iter(left))
+                await self._running[key].wait()
+                found = self._find(key)
+                if found is not None:
+                    results[key] = found
+                continue
+            finished = asyncio.Event()
+            self._running |= dict.fromkeys(free, finished)
+            try:
+                results |= await self._request(free)
+            finally:
+                for key in free:
+                    del self._running[key]
+                finished.set()
+        return results
+
+    async def _request(self, group: _Group) -> _Results:
+        """One request for calls that differ in their sample only, and further ones for what it did not bring."""
+        first = next(iter(group.values()))
+        binding = self._bindings[first.address.binding]
+        role = first.address.role
+        if self._refused(role, binding.endpoint):
+            return _not_run(group, self._stop)
+        messages = first.prompt()
+        admitted, estimate = await self._admit(binding, role, messages, len(group))
+        asked = dict(list(group.items())[:admitted])
+        results = _not_run({key: group[key] for key in group if key not in asked}, self._stop)
+        if not asked:
+            return results
+        seed = call_seed(self._seed, first.address) if binding.settings.send_seed else None
+        request = ChatRequest(binding.model, messages, binding.sampling, n=len(asked), seed=seed)
+        started = self._clock()
+        try:
+            reply = await self._complete(binding.endpoint, role, request)
+        except CallFailed as failure:
+            self._release(estimate)
+            return results | await self._failure(asked, failure, started)
+        except CallNotRun:
+            self._release(estimate)
+            return results | _not_run(asked, self._stop)
+        except BaseException:
+            self._release(estimate)
+            raise
+        self._release(estimate)
+        results |= await self._answers(asked, request, reply, started)
+        lacking = {key: call for key, call in asked.items() if key not in results}
+        if lacking and reply.failures:
+            results |= await self._failure(lacking, reply.failures[0], started)
+        elif lacking:
+            async with asyncio.TaskGroup() as tasks:
+                more = [tasks.create_task(self._request({key: call})) for key, call in lacking.items()]
+            for task in more:
+                results |= task.result()
+        return results
+
+    async def _complete(self, endpoint: str, role: str, request: ChatRequest) -> ChatReply:
+        """Raises CallFailed; CallNotRun if the deadline or the endpoint's end cut the call off."""
+        left = self._ledger.time_left(role, self._elapsed())
+        in_flight = self._timeouts.setdefault(endpoint, set())
+        limit = asyncio.timeout(None if left is None else max(0.0, left[1]))
+        try:
+            async with limit:
+                in_flight.add(limit)
+                reply = await self._clients[endpoint].complete(request)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            if not self._stop:
+                await self._stop_run(self._deadline_reason())
+            raise CallNotRun(self._stop) from None
+        finally:
+            in_flight.discard(limit)
+        if not reply.answers:
+            raise CallFailed(FailureKind.BAD_REPLY, "a reply without choices", endpoint=endpoint)
+        return reply
+
+    async def _admit(
+        self, binding: Binding, role: str, messages: tuple[Message, ...], samples: int
+    ) -> tuple[int, Amounts]:
+        """How many of the samples may start, and their estimate, now counted as in flight."""
+        while True:
+            left = self._ledger.time_left(role, self._elapsed())
+            if left is not None and left[0] <= 0:
+                await self._stop_run(self._deadline_reason())
+            if self._refused(role, binding.endpoint) or (left is not None and left[0] <= 0):
+                return 0, NOTHING
+            for size in range(samples, 0, -1):
+                decision, estimate = self._ledger.admit(binding, role, messages, size)
+                if decision.admission is not Admission.REFUSE:
+                    break
+            if decision.admission is Admission.START:
+                if size < samples:
+                    await self._stop_run(decision.reason)
+                return size, estimate
+            if decision.admission is Admission.REFUSE:
+                await self._stop_run(decision.reason)
+                return 0, NOTHING
+            self._waiting += 1
+            try:
+                await self._changed.wait()
+            finally:
+                self._waiting -= 1
+
+    async def _answers(self, asked: _Group, request: ChatRequest, reply: ChatReply, started: float) -> _Results:
+        """Records the answers of one request: the first calls get them, the rest is left out."""
+        binding = self._bindings[next(iter(asked.values())).address.binding]
+        prices = prices_of(binding.settings)
+        results: _Results = {}
+        records = []
+        request_texts = tuple(message.content for message in request.messages)
+        response_texts = tuple(text for answer in reply.answers for text in (answer.text, answer.reasoning))
+        for (key, call), answer in zip(asked.items(), reply.answers, strict=False):
+            cost = cost_of(answer.usage, prices) if prices else None
+            self._ledger.add(call.address.role, answer.usage, cost, answer.latency_s)
+            results[key] = answer
+            records.append(
+                dataclasses.replace(
+                    self._blank_record(key, call, answer, started),
+                    seed=request.seed,
+                    cost=cost,
+                    request_body=reply.request_body,
+                    response_body=reply.response_body,
+                    request_texts=request_texts,
+                    response_texts=response_texts,
+                    attempts=reply.attempts,
+                    adaptations=reply.adaptations,
+                )
+            )
+        await self._write(records, self._streaks.answered(binding.endpoint))
+        return results
+
+    async def _failure(self, asked: _Group, failure: CallFailed, started: float) -> _Results:
+        """Records one failed request and ends the run if it is one too many."""
+        endpoint = self._bindings[next(iter(asked.values())).address.binding].endpoint
+        failure = CallFailed(failure.kind, failure.message, endpoint=endpoint, attempts=failure.attempts)
+        provisional, gone = self._streaks.failed(endpoint, failure, tuple(asked))
+        if gone:
+            self._end(endpoint, gone)
+        records = [
+            dataclasses.replace(
+                self._blank_record(key, call, failure, started), attempts=failure.attempts, provisional=provisional
+            )
+            for key, call in asked.items()
+        ]
+        for call in asked.values():
+            self._ledger.add(call.address.role, None, None, 0.0)
+        self._failed += len(asked)
+        await self._write(records)
+        return dict.fromkeys(asked, failure)
+
+    def _blank_record(self, key: bytes, call: Call, result: Answer | CallFailed, started: float) -> CallRecord:
+        binding = self._bindings[call.address.binding]
+        return CallRecord(
+            key=key,
+            address=call.address,
+            template=call.template,
+            inputs=call.inputs,
+            endpoint=binding.endpoint,
+            base_url=public_url(binding.settings.base_url),
+            model=binding.model,
+            sampling=binding.sampling,
+            sampler=sampler_digest(binding, self._seed),
+            result=result,
+            started=started,
+            finished=self._clock(),
+        )
+
+    def _refused(self, role: str, endpoint: str) -> bool:
+        """After a stop only the tournament goes on, and nothing at an endpoint that is gone."""
+        return self._broken or endpoint in self._gone or (bool(self._stop) and role != RESERVING_ROLE)
+
+    def _end(self, endpoint: str, reason: str) -> None:
+        """The endpoint is gone: what is in flight there is cut off, nothing new starts but the tournament elsewhere."""
+        self._stop = self._stop or reason
+        self._gone.add(endpoint)
+        now = asyncio.get_running_loop().time()
+        for limit in self._timeouts.get(endpoint, ()):
+            if not limit.expired():
+                limit.reschedule(now)
+        self._wake()
+
+    async def _stop_run(self, reason: str) -> None:
+        """The first reason stands."""
+        if self._stop:
+            return
+        self._stop = reason
+        self._wake()
+        # A resumed run that is refused at once for the same reason leaves no trace.
+        if self._journal.session_begun or reason != self._recorded_stop:
+            await self._write()
+
+    async def _write(self, records: Sequence[CallRecord] = (), confirm: Sequence[bytes] = ()) -> None:
+        events = [("stop", self._stop)] if self._stop and not self._stop_noted else []
+        self._stop_noted = bool(self._stop)
+        try:
+            await self._journal.record(records, confirm=confirm, events=events)
+        except InputError as error:
+            self._broken = True
+            self._stop = self._stop or str(error)
+            self._wake()
+            raise
+
+    def _release(self, estimate: Amounts) -> None:
+        self._ledger.release(estimate)
+        self._wake()
+
+    def _wake(self) -> None:
+        """Lets the calls that wait for their budget look again."""
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def _elapsed(self) -> float:
+        return self._before_s + self._monotonic() - self._begun
+
+    def _deadline_reason(self) -> str:
+        return f"the deadline of {self._budget.deadline_s:g} s is reached"
+
+
+def _not_run(calls: _Group, reason: str) -> _Results:
+    return {key: CallNotRun(reason) for key in calls}

@@ -1,0 +1,431 @@
+"""The call journal: every finished call is one durable row before its answer is used.
+
+Rows that are ready together, or while the previous commit runs, share one transaction on one writer thread;
+`record` returns after the commit. Texts are stored once each, compressed, and read only when asked for. A writer holds
+a lock file for its life. A session begins with its first row: a run that only reads what is recorded leaves no trace.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import os
+import sqlite3
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import TracebackType
+
+import filelock
+import zstandard
+
+from maxproof.models.journal_bodies import join_body, split_body
+from maxproof.models.journal_rows import (
+    SELECT_RESULT,
+    CallRecord,
+    StoredCall,
+    insert_statement,
+    read_parts,
+    row_of,
+    stored_call,
+    write_parts,
+)
+from maxproof.models.journal_schema import (
+    check_header,
+    check_integrity,
+    create_file,
+    has_wal,
+    lock_path,
+    open_for_replay,
+    open_read_only,
+)
+from maxproof.models.types import Answer
+from maxproof.problems import InputError
+
+_ZSTD_LEVEL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTimes:
+    """One session of a run, unix seconds. `outcome` is "" while it runs and after a kill."""
+
+    id: int
+    started: float
+    last: float
+    outcome: str
+
+
+class Journal:
+    """The calls of one run. Made by `create`, `resume` (one process at a time) or `replay` (read-only, any number)."""
+
+    def __init__(
+        self,
+        path: Path,
+        reader: sqlite3.Connection,
+        writer: _Writer | None,
+        folder: tempfile.TemporaryDirectory[str] | None = None,
+    ) -> None:
+        self.path = path
+        self._reader = reader
+        self._reader.row_factory = sqlite3.Row
+        self._writer = writer
+        self._folder = folder
+        self._unzip = zstandard.ZstdDecompressor()
+
+    @classmethod
+    def create(cls, path: Path, meta: Mapping[str, str], *, clock: Callable[[], float] = time.time) -> Journal:
+        """A new journal, open for writing. `meta` is kept as it is (`problem`, `config`, ...).
+
+        Raises InputError if there is one already or the folder can't be written.
+        """
+        create_file(path, meta)
+        return cls.resume(path, clock=clock)
+
+    @classmethod
+    def resume(cls, path: Path, *, clock: Callable[[], float] = time.time) -> Journal:
+        """An existing journal, open for writing.
+
+        Raises InputError, with the file untouched, if another process writes it, or if it is missing, foreign,
+        damaged or of a newer format.
+        """
+        check_header(path)
+        lock = _take_lock(path)
+        try:
+            check = open_read_only(path, immutable=not has_wal(path))
+            try:
+                check_integrity(check, path)
+            finally:
+                check.close()
+            writer = _Writer(path, lock, clock)
+            return cls(path, open_read_only(path), writer)
+        except sqlite3.Error as error:
+            lock.release()
+            raise InputError(f"cannot open the call journal: {error}", file=path) from error
+        except BaseException:
+            lock.release()
+            raise
+
+    @classmethod
+    def replay(cls, path: Path) -> Journal:
+        """An existing journal, read-only; nothing in its folder changes. Raises InputError as `resume` does."""
+        check_header(path)
+        reader, folder = open_for_replay(path)
+        try:
+            check_integrity(reader, path)
+        except InputError:
+            reader.close()
+            if folder is not None:
+                folder.cleanup()
+            raise
+        return cls(path, reader, None, folder)
+
+    @property
+    def writable(self) -> bool:
+        return self._writer is not None
+
+    @property
+    def session(self) -> int | None:
+        """The id that this process's rows have; None for a replay."""
+        return self._writer.session if self._writer is not None else None
+
+    @property
+    def session_begun(self) -> bool:
+        """Whether this process has recorded anything."""
+        return self._writer is not None and self._writer.session_begun
+
+    def find(self, key: bytes) -> StoredCall | None:
+        """The recorded result of a call. A provisional failure of an earlier session is not found when resuming."""
+        rows = self._query(f"{SELECT_RESULT} WHERE key = ? AND (NOT provisional OR session >= ?)", key, self._visible)
+        return stored_call(rows[0], self._text) if rows else None
+
+    def bodies(self, key: bytes) -> tuple[bytes, bytes] | None:
+        """The raw request and response of a recorded call, byte for byte; empty for a failed call."""
+        rows = self._query("SELECT request, response FROM calls WHERE key = ?", key)
+        if not rows:
+            return None
+        request, response = (join_body(read_parts(stored, self._bytes)) for stored in rows[0])
+        return request, response
+
+    def calls(self, columns: str) -> Iterator[sqlite3.Row]:
+        """The given columns of every call that `find` can find, in the order of their keys."""
+        return iter(
+            self._query(
+                f"SELECT {columns} FROM calls WHERE NOT provisional OR session >= ? ORDER BY key", self._visible
+            )
+        )
+
+    def sessions(self) -> tuple[SessionTimes, ...]:
+        """In order."""
+        return tuple(
+            SessionTimes(*row) for row in self._query("SELECT id, started, last, outcome FROM sessions ORDER BY id")
+        )
+
+    def events(self, kind: str) -> tuple[tuple[int, str], ...]:
+        """(session, text) of each event of that kind, in order."""
+        rows = self._query("SELECT session, text FROM events WHERE kind = ? ORDER BY id", kind)
+        return tuple((row["session"], row["text"]) for row in rows)
+
+    def meta(self, name: str) -> str:
+        """ "" if it was never set."""
+        rows = self._query("SELECT value FROM meta WHERE name = ?", name)
+        return str(rows[0][0]) if rows else ""
+
+    async def record(
+        self,
+        records: Sequence[CallRecord] = (),
+        *,
+        confirm: Sequence[bytes] = (),
+        events: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        """Writes calls, makes the provisional failures of the keys in `confirm` final, and adds (kind, text) events.
+
+        All of it or nothing is durable when this returns. A cancelled wait does not take it back. Raises InputError if
+        the disk is full or fails; what was recorded before stays.
+        """
+
+        def write(writer: _Writer) -> None:
+            for record in records:
+                writer.insert_call(record)
+            writer.confirm(confirm)
+            for kind, text in events:
+                writer.insert_event(kind, text)
+
+        await self._write(write)
+
+    async def set_meta(self, name: str, value: str) -> None:
+        """Raises as `record`."""
+        await self._write(lambda writer: writer.set_meta(name, value))
+
+    async def end_session(self, outcome: str) -> None:
+        """Records how this session ended; nothing if it recorded nothing. Raises as `record`."""
+        if self.session_begun:
+            await self._write(lambda writer: writer.set_outcome(outcome))
+
+    def close(self) -> None:
+        """Waits for what is being written, then lets go of the file and its lock."""
+        self._reader.close()
+        if self._writer is not None:
+            self._writer.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def _write(self, change: Callable[[_Writer], None]) -> None:
+        if self._writer is None:
+            raise ValueError("this journal is open for replay only")
+        await self._writer.submit(change)
+
+    @property
+    def _visible(self) -> int:
+        """The first session whose provisional failures count: ours when writing; all when replaying."""
+        return self._writer.session if self._writer is not None else 0
+
+    def _text(self, number: int | None) -> str:
+        return "" if number is None else self._bytes(number).decode("utf-8", "surrogatepass")
+
+    def _bytes(self, number: int) -> bytes:
+        rows = self._query("SELECT body FROM texts WHERE id = ?", number)
+        try:
+            return self._unzip.decompress(rows[0]["body"])
+        except (IndexError, zstandard.ZstdError) as error:
+            raise InputError(f"the call journal is damaged: text {number}: {error}", file=self.path) from error
+
+    def _query(self, statement: str, *values: object) -> list[sqlite3.Row]:
+        # fetchall: a statement left half-read would hold a read lock and keep the log from being reused.
+        try:
+            return self._reader.execute(statement, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise InputError(f"cannot read the call journal: {error}", file=self.path) from error
+
+
+class _Writer:
+    """One thread, one connection, one transaction for each batch of changes."""
+
+    def __init__(self, path: Path, lock: filelock.BaseFileLock, clock: Callable[[], float]) -> None:
+        self._path = path
+        self._lock = lock
+        self._clock = clock
+        self._started = clock()
+        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self._connection.execute("PRAGMA synchronous = FULL")
+        self._connection.execute("PRAGMA foreign_keys = ON")
+        self.session: int = self._connection.execute("SELECT ifnull(max(id), 0) + 1 FROM sessions").fetchone()[0]
+        self.session_begun = False
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
+        self._zip = zstandard.ZstdCompressor(level=_ZSTD_LEVEL, write_checksum=True)
+        # Samples of one request, and judges of one candidate, write the same texts within moments.
+        self._text_id = lru_cache(maxsize=64)(self._insert_bytes)
+        self._last_bodies: deque[tuple[bytes, str]] = deque(maxlen=2)
+        self._pending: list[tuple[Callable[[_Writer], None], asyncio.Future[None]]] = []
+        self._busy = False
+        self._broken: InputError | None = None
+
+    async def submit(self, change: Callable[[_Writer], None]) -> None:
+        if self._broken is not None:
+            raise self._broken
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[None] = loop.create_future()
+        self._pending.append((change, done))
+        if not self._busy:
+            self._busy = True
+            loop.call_soon(self._start_batch, loop)
+        await done
+
+    def _start_batch(self, loop: asyncio.AbstractEventLoop) -> None:
+        batch, self._pending = self._pending, []
+        self._busy = bool(batch)
+        if not batch:
+            return
+        future = self._thread.submit(self._commit, [change for change, _ in batch])
+
+        def finished(future: Future[None]) -> None:
+            # A closed loop has nobody left to tell; the rows are written all the same.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._end_batch, loop, [done for _, done in batch], future)
+
+        future.add_done_callback(finished)
+
+    def _end_batch(
+        self, loop: asyncio.AbstractEventLoop, waiting: list[asyncio.Future[None]], future: Future[None]
+    ) -> None:
+        error = future.exception()
+        for done in waiting:
+            if done.done():
+                continue
+            if error is None:
+                done.set_result(None)
+            else:
+                done.set_exception(error)
+        self._start_batch(loop)
+
+    def _commit(self, changes: list[Callable[[_Writer], None]]) -> None:
+        if self._broken is not None:
+            raise self._broken
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._begin_session()
+            for change in changes:
+                change(self)
+            self._connection.execute("UPDATE sessions SET last = ? WHERE id = ?", (self._clock(), self.session))
+            self._connection.execute("COMMIT")
+            self.session_begun = True
+        except BaseException as error:
+            self._text_id.cache_clear()
+            self._last_bodies.clear()
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.execute("ROLLBACK")
+            if isinstance(error, sqlite3.OperationalError):
+                self._broken = InputError(
+                    f"cannot write the call journal: {error}; what was recorded before is safe",
+                    file=self._path,
+                    hint="make room, then resume the run",
+                )
+                raise self._broken from error
+            raise
+
+    def _begin_session(self) -> None:
+        if self.session_begun:
+            return
+        self._connection.execute("DELETE FROM calls WHERE provisional")
+        self._connection.execute(
+            "INSERT INTO sessions (id, started, last) VALUES (?, ?, ?)", (self.session, self._started, self._started)
+        )
+
+    def insert_call(self, record: CallRecord) -> None:
+        answer = record.result if isinstance(record.result, Answer) else Answer("")
+        refs = (
+            self._insert_text(answer.text),
+            self._insert_text(answer.reasoning),
+            self._insert_body(record.request_body, record.request_texts),
+            self._insert_body(record.response_body, record.response_texts),
+        )
+        row = row_of(record, self.session, refs)
+        self._connection.execute(insert_statement(row), row)
+
+    def _insert_body(self, body: bytes, texts: tuple[str, ...]) -> str:
+        # The samples of one request follow each other and share both bodies.
+        for known, stored in self._last_bodies:
+            if known is body:
+                return stored
+        stored = write_parts(split_body(body, texts), self._text_id)
+        self._last_bodies.append((body, stored))
+        return stored
+
+    def insert_event(self, kind: str, text: str) -> None:
+        self._connection.execute(
+            "INSERT INTO events (session, at, kind, text) VALUES (?, ?, ?, ?)",
+            (self.session, self._clock(), kind, text),
+        )
+
+    def set_meta(self, name: str, value: str) -> None:
+        self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+    def confirm(self, keys: Sequence[bytes]) -> None:
+        self._connection.executemany("UPDATE calls SET provisional = 0 WHERE key = ?", [(key,) for key in keys])
+
+    def set_outcome(self, outcome: str) -> None:
+        self._connection.execute("UPDATE sessions SET outcome = ? WHERE id = ?", (outcome, self.session))
+
+    def _insert_text(self, text: str) -> int | None:
+        return self._text_id(text.encode("utf-8", "surrogatepass")) if text else None
+
+    def _insert_bytes(self, text: bytes) -> int:
+        digest = hashlib.sha256(text).digest()
+        found = self._connection.execute("SELECT id FROM texts WHERE digest = ?", (digest,)).fetchone()
+        if found is not None:
+            return int(found[0])
+        cursor = self._connection.execute(
+            "INSERT INTO texts (digest, body) VALUES (?, ?)", (digest, self._zip.compress(text))
+        )
+        return int(cursor.lastrowid or 0)
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=True)
+        try:
+            if self._pending:  # rows of calls whose wait was cancelled while a commit ran: they are paid for
+                self._commit([change for change, _ in self._pending])
+        finally:
+            self._connection.close()
+            self._lock.release()
+
+
+def _take_lock(path: Path) -> filelock.BaseFileLock:
+    place = lock_path(path)
+    try:
+        holder = place.read_text(encoding="ascii", errors="replace").strip() if place.exists() else ""
+        lock = filelock.FileLock(place)
+        lock.acquire(timeout=0.5, poll_interval=0.05)
+        place.write_text(f"{os.getpid()}\n", encoding="ascii")
+    except filelock.Timeout:
+        who = f"process {holder}" if holder.isdigit() else "another process"
+        raise InputError(
+            f"{who} is writing this run", file=path, hint="wait for it or stop it; two can't write one run"
+        ) from None
+    except OSError as error:
+        raise InputError(f"cannot lock the call journal: {error.strerror}", file=place) from error
+    return lock
+
+
+def changed_settings(journal: Journal, config: Mapping[str, str]) -> list[str]:
+    """One line `name: old -> new` for each setting that differs from the recorded `config` (a flat JSON object)."""
+    old: dict[str, str] = json.loads(journal.meta("config") or "{}")
+    names = sorted(old.keys() | config.keys())
+    return [
+        f"{name}: {old.get(name, 'unset')} -> {config.get(name, 'unset')}"
+        for name in names
+        if old.get(name) != config.get(name)
+    ]

@@ -1,0 +1,65 @@
+"""Totals of a run, from its journal: the same numbers live, after a resume and in a replay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from maxproof.models.bindings import Binding
+from maxproof.models.call_key import sampler_digest
+from maxproof.models.journal import Journal
+from maxproof.models.journal_rows import FAILED
+from maxproof.models.settings import ROLES
+from maxproof.models.types import RoleUsage
+
+_COUNTS = ("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens")
+
+
+def role_usage(journal: Journal) -> tuple[RoleUsage, ...]:
+    """One total for each role with calls, in the order of `ROLES`. Sums do not depend on the order of rows."""
+    rows: dict[str, list[Mapping[str, float]]] = {}
+    for row in journal.calls(f"role, state = '{FAILED}' AS failed, cost, latency, estimated, {', '.join(_COUNTS)}"):
+        rows.setdefault(row["role"], []).append(dict(row))
+    order = [role for role in ROLES if role in rows] + sorted(set(rows) - set(ROLES))
+    return tuple(_total(role, rows[role]) for role in order)
+
+
+def _total(role: str, rows: list[Mapping[str, float]]) -> RoleUsage:
+    answered = [row for row in rows if not row["failed"]]
+    priced = all(row["cost"] is not None for row in answered)
+    counts = {name: int(sum(row[name] for row in rows)) for name in _COUNTS}
+    return RoleUsage(
+        role=role,
+        calls=len(rows),
+        failed=len(rows) - len(answered),
+        cost=math.fsum(row["cost"] for row in answered) if priced else None,
+        seconds=math.fsum(row["latency"] for row in rows),
+        estimated=any(row["estimated"] for row in rows),
+        **counts,
+    )
+
+
+def elapsed_seconds(journal: Journal) -> float:
+    """Seconds of work, summed over the sessions: from the start to the last thing recorded of each."""
+    return math.fsum(max(0.0, session.last - session.started) for session in journal.sessions())
+
+
+def stop_reason(journal: Journal) -> str:
+    """What ended the last session early, "" if nothing did or it was killed."""
+    sessions = journal.sessions()
+    if not sessions:
+        return ""
+    return next((text for session, text in journal.events("stop") if session == sessions[-1].id), "")
+
+
+def stale_calls(journal: Journal, bindings: Mapping[str, Binding], seed: int) -> int:
+    """How many recorded calls can't be reused, since endpoint, model, sampling or seed of their role have changed.
+
+    A changed prompt template or a changed problem shows only when the call is asked again.
+    """
+    current = {name: sampler_digest(binding, seed) for name, binding in bindings.items()}
+    stale = 0
+    for row in journal.calls("role, judge, sampler"):
+        name = f"{row['role']}:{row['judge']}" if row["judge"] else row["role"]
+        stale += current.get(name, current.get(row["role"])) != row["sampler"]
+    return stale
