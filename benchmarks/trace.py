@@ -123,7 +123,9 @@ def barrier(trace: Trace, cap: float) -> float:
         for tasks in (_WRITES, ("verify",), ("summarise",)):
             total += makespan((c.seconds for c in _in_order(by_round[number]) if c.task in tasks), cap)
     for stage in sorted(set(trace.stages)):
-        total += makespan((c.seconds for c in trace.calls if c.task == "rank" and trace.stages[c.candidate] == stage), cap)
+        total += makespan(
+            (c.seconds for c in trace.calls if c.task == "rank" and trace.stages[c.candidate] == stage), cap
+        )
     return total
 
 
