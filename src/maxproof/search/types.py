@@ -161,6 +161,20 @@ class SearchResult:
         raise KeyError(candidate)
 
     @property
+    def verifications_run(self) -> int:
+        """Verifications that asked judges; those that layer 1 ended cost nothing."""
+        return sum(not v.bad_cases for standing in self.standings for v in standing.verifications.values())
+
+    @property
+    def verifications_eager(self) -> int:
+        """What the eager search would have run for the same candidates: K for each that layer 1 let through."""
+        return sum(
+            standing.planned
+            for standing in self.standings
+            if not any(v.bad_cases for v in standing.verifications.values())
+        )
+
+    @property
     def passed(self) -> bool:
         """The proof that is returned passed all its verifications."""
         return self.winner is not None and self.standing(self.winner).perfect
