@@ -122,7 +122,7 @@ class TableRoles:
 def decisions(result: SearchResult) -> tuple[object, ...]:
     """All that the search decided; must not depend on `lazy`."""
     return (
-        [(r.number, r.parents, r.added, r.best, r.perfect) for r in result.rounds],
+        [(r.number, r.parents, r.added, r.best) for r in result.rounds],
         [(s.candidate.id, s.candidate.text, s.summary) for s in result.standings],
         result.stop,
         result.finalists,

@@ -14,10 +14,10 @@ Inside a segment the chains are (-> is "needs the end of"):
     vote v                                         all votes of a match at once
 
 A sample's verification takes as long as its slowest judge, re-asks included. The *critical path* is the sum over the
-segments of the longest chain in each; summaries of the last round are left out (no later call reads them). With at
-most `cap` calls in flight no schedule is faster than
+segments of the longest chain in each. Summaries of the last round are left out everywhere: no later call reads them.
+With at most `cap` calls in flight no schedule is faster than
 
-    bound = max(critical path, total latency of all calls / cap).
+    bound = max(critical path, total latency of the calls / cap).
 
 The *bound by rounds* is sharper and still a bound: the sum over the segments of max(longest chain, latency / cap).
 
@@ -64,11 +64,6 @@ class Trace:
         """The round that a candidate's id says."""
         return 0 if candidate < self.candidates else (candidate - self.candidates) // (2 * self.parents) + 1
 
-    @property
-    def work(self) -> float:
-        """Total latency, seconds."""
-        return sum(call.seconds for call in self.calls)
-
 
 @dataclass(frozen=True, slots=True)
 class Segment:
@@ -107,7 +102,8 @@ def segments(trace: Trace) -> list[Segment]:
 
 def bound(trace: Trace, cap: float) -> float:
     """max(critical path, total latency / cap), seconds."""
-    return max(sum(s.chain for s in segments(trace)), trace.work / cap)
+    parts = segments(trace)
+    return max(sum(s.chain for s in parts), sum(s.work for s in parts) / cap)
 
 
 def bound_by_rounds(trace: Trace, cap: float) -> float:
