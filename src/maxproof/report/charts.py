@@ -15,9 +15,9 @@ from maxproof.search.types import Round, SearchResult, Standing
 from maxproof.verifier.types import MAX_POINTS
 
 NODES_PER_LINE = 32
-_STEP_X = 34
+_STEP_X = 32
 _STEP_Y = 58
-_LEFT = 84
+_LEFT = 76
 _RADIUS = 12
 
 
@@ -100,12 +100,12 @@ def _node(standing: Standing, place: _Place, result: SearchResult) -> str:
 
 
 def best_curve(rounds: Sequence[Round]) -> str:
-    """Best fitness in the archive after each round, 0..7; rounds without a scored candidate have no point."""
+    """Best fitness in the archive after each round, 0..7; "" with fewer than two rounds that have one."""
     points = [(r.number, r.best, len(r.perfect)) for r in rounds if r.best is not None]
-    if not points:
+    if len(points) < 2:
         return ""
-    last = max(number for number, _, _ in points)
-    step = min(80, 640 // max(1, last)) if last else 80
+    last = points[-1][0]
+    step = max(24, min(160, 800 // last))
     width, height, top = _LEFT + last * step + 60, 210, 16
     unit = (height - 50) / MAX_POINTS
 

@@ -22,6 +22,7 @@ from markupsafe import Markup
 from maxproof.models.template import clip, visible
 from maxproof.report import charts, summary, tables
 from maxproof.report.maths import MathsRenderer
+from maxproof.report.summary import KnownError
 from maxproof.report.view import RunView
 from maxproof.verifier.types import MAX_POINTS
 
@@ -43,12 +44,9 @@ def _render(view: RunView) -> str:
     maths = MathsRenderer()
     limit = min(MAX_CANDIDATE_CHARS, MAX_TOTAL_CHARS // max(1, len(result.standings)))
     finalists = [n for n in result.finalists if n != result.winner][:MAX_RENDERED_FINALISTS]
-    rendered = {
-        n: Markup(maths.html(clip(result.standing(n).candidate.text, limit)))
-        for n in finalists
-        if any(s.candidate.id == n for s in result.standings)
-    }
+    rendered = {n: Markup(maths.html(clip(result.standing(n).candidate.text, limit))) for n in finalists}
     winner = result.standing(result.winner) if result.winner is not None else None
+    total = tables.total_usage(view.usage)
     css = _style_sheet()
     page = _environment().get_template("report.html.j2")
     return page.render(
@@ -61,7 +59,10 @@ def _render(view: RunView) -> str:
         winner=winner,
         winner_points=f"{summary.fitness_text(winner)} of {MAX_POINTS} points" if winner else "",
         winner_html=Markup(maths.html(clip(winner.candidate.text, limit))) if winner else "",
-        winner_errors=summary.known_errors(winner)[: tables.MAX_SHOWN_ERRORS] if winner else (),
+        winner_errors=[
+            KnownError(Markup(maths.html(e.location)), Markup(maths.html(e.description)), e.found_by)
+            for e in tables.shown_errors(summary.known_errors(winner) if winner else ())
+        ],
         statement=Markup(maths.html(clip(view.problem.statement, MAX_FIELD_CHARS))),
         given=[
             (name, Markup(maths.html(clip(text, MAX_FIELD_CHARS))))
@@ -81,8 +82,8 @@ def _render(view: RunView) -> str:
         cards=(tables.card(s, result, limit) for s in sorted(result.standings, key=lambda s: s.candidate.id)),
         rendered=rendered,
         lost=sorted(result.lost.items()),
-        usage=view.usage,
-        total=tables.total_usage(view.usage),
+        usage_rows=(*view.usage, total),
+        total=total,
         lazy=summary.lazy_saving(view),
         settings=sorted(view.settings.items()),
     )

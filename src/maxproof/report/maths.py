@@ -54,9 +54,9 @@ _BRACKETS = re.compile(r"\\\[((?:[^$\\]|\\[^\[\]$()])++)\\\]|\\\(((?:[^$\\]|\\[^
 _APPLICATION = dict.fromkeys(range(0x2061, 0x2065))
 
 _TAGS = {
-    *("math mrow mi mo mn mtext mspace mstyle mfrac msqrt mroot msub msup msubsup munder mover munderover".split()),
-    *("mtable mtr mtd mmultiscripts mprescripts".split()),
-}
+    "math", "mrow", "mi", "mo", "mn", "mtext", "mspace", "mstyle", "mfrac", "msqrt", "mroot", "msub", "msup", "msubsup",
+    "munder", "mover", "munderover", "mtable", "mtr", "mtd", "mmultiscripts", "mprescripts",
+}  # fmt: skip
 _VALUES = {
     "display": re.compile(r"block|inline"),
     "mathvariant": re.compile(r"normal"),
@@ -88,10 +88,10 @@ _VARIANTS = {
     "monospace": "MONOSPACE",
 }
 
-_HTML_TAGS = {
-    *("p br hr h3 h4 h5 h6 em strong s code pre blockquote ul ol li table thead tbody tr th td span".split()),
-    *_TAGS,
-}
+_HTML_TAGS = _TAGS | {
+    "p", "br", "hr", "h3", "h4", "h5", "h6", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li",
+    "table", "thead", "tbody", "tr", "th", "td", "span",
+}  # fmt: skip
 _HTML_ATTRIBUTES = {
     **{tag: {"class", *_VALUES} for tag in _TAGS},
     "span": {"class"},
@@ -141,6 +141,7 @@ def _mathml(latex: str, display: str) -> str | None:
     if len(latex) > MAX_FORMULA_CHARS or not latex.strip() or _REFUSED.search(latex):
         return None
     latex = _NUMBERED.sub(r"\\\1{\2*}", latex)
+    latex = latex.replace(r"\tag", r"\qquad\tag")
     latex = _ROW_GAP.sub(r"\1", latex)
     latex = _LABEL.sub(lambda match: rf"\quad\text{{(label {match[1]})}}", latex)
     try:

@@ -43,7 +43,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class KnownError:
-    """An error that judges reported; `found_by` lists who and in which sample, e.g. `free, sample 2`."""
+    """An error that judges reported; `found_by` lists who and in which samples, e.g. `free (samples 0, 2)`."""
 
     location: str
     description: str
@@ -109,16 +109,19 @@ def how_sure(view: RunView) -> tuple[str, ...]:
 
 def known_errors(standing: Standing) -> tuple[KnownError, ...]:
     """The errors reported in a candidate, first found first; the same error from several judges is listed once."""
-    found: dict[tuple[str, str], list[str]] = {}
+    found: dict[tuple[str, str], dict[str, list[int]]] = {}
     for sample, verification in sorted(standing.verifications.items()):
-        for hit in verification.bad_cases:
-            found.setdefault((f"rule {hit.rule}", hit.evidence), []).append(f"filter, sample {sample}")
-        for view in verification.judges:
-            for error in view.errors:
-                key = (error.location, error.description)
-                found.setdefault(key, []).append(f"{view.judge}, sample {sample}")
+        reports = [("filter", f"rule {hit.rule}", hit.evidence) for hit in verification.bad_cases]
+        reports += [(view.judge, e.location, e.description) for view in verification.judges for e in view.errors]
+        for who, location, description in reports:
+            found.setdefault((location, description), {}).setdefault(who, []).append(sample)
     return tuple(
-        KnownError(location, description, tuple(dict.fromkeys(by))) for (location, description), by in found.items()
+        KnownError(
+            location,
+            description,
+            tuple(f"{who} ({_samples(list(dict.fromkeys(samples)))})" for who, samples in by.items()),
+        )
+        for (location, description), by in found.items()
     )
 
 
@@ -265,6 +268,12 @@ def _tournament_line(result: SearchResult) -> str:
     valid = [vote for match in played for vote in match.votes if vote.choice is not None]
     won = sum(vote.choice == result.winner for vote in valid)
     broken = sum(match.decided_by != "votes" for match in played)
-    ties = f"; {count(broken, 'match')[:-1] + 'es' if broken > 1 else '1 match'} decided by a tie-break" if broken else ""
+    ties = (
+        f"; {count(broken, 'match')[:-1] + 'es' if broken > 1 else '1 match'} decided by a tie-break" if broken else ""
+    )
     matches = "1 match" if len(played) == 1 else f"{len(played)} matches"
     return f"Tournament: won {matches}, with {won} of {count(len(valid), 'valid vote')}{ties}."
+
+
+def _samples(numbers: list[int]) -> str:
+    return f"sample{'' if len(numbers) == 1 else 's'} {', '.join(map(str, numbers))}"

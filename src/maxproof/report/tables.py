@@ -26,6 +26,11 @@ MAX_ASSESSMENT_CHARS = 6_000
 MAX_ERROR_CHARS = 4_000
 
 
+def shown(text: str, limit: int) -> str:
+    """`text` with hidden characters made visible, cut to about `limit` characters, with a note of what was left out."""
+    return clip(visible(clip(text, limit)), limit)
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A row of the verdict matrix."""
@@ -100,10 +105,7 @@ def card(standing: Standing, result: SearchResult, limit: int) -> Card:
     """A candidate's card; its text is cut to about `limit` characters, with a note of what was left out."""
     slot = standing.candidate.slot
     errors = known_errors(standing)
-    shown = tuple(
-        KnownError(clip(e.location, MAX_ERROR_CHARS), clip(e.description, MAX_ERROR_CHARS), e.found_by)
-        for e in errors[:MAX_SHOWN_ERRORS]
-    )
+    listed = shown_errors(errors)
     return Card(
         id=slot.id,
         origin=slot.origin,
@@ -114,11 +116,19 @@ def card(standing: Standing, result: SearchResult, limit: int) -> Card:
         marks=cells(standing),
         winner=slot.id == result.winner,
         chars=len(standing.candidate.text),
-        summary=clip(standing.summary, MAX_ERROR_CHARS),
-        pieces=mark_errors(visible(clip(standing.candidate.text, limit)), [error.location for error in shown]),
-        errors=shown,
-        more_errors=len(errors) - len(shown),
+        summary=shown(standing.summary, MAX_ERROR_CHARS),
+        pieces=mark_errors(shown(standing.candidate.text, limit), [error.location for error in listed]),
+        errors=listed,
+        more_errors=len(errors) - len(listed),
         samples=tuple(_sample(k, v) for k, v in sorted(standing.verifications.items())),
+    )
+
+
+def shown_errors(errors: Sequence[KnownError]) -> tuple[KnownError, ...]:
+    """The first MAX_SHOWN_ERRORS errors, each cut to a length that can be read."""
+    return tuple(
+        KnownError(shown(e.location, MAX_ERROR_CHARS), shown(e.description, MAX_ERROR_CHARS), e.found_by)
+        for e in errors[:MAX_SHOWN_ERRORS]
     )
 
 
@@ -126,7 +136,7 @@ def mark_errors(text: str, locations: Sequence[str]) -> tuple[Piece, ...]:
     """Cuts a text where errors quote it literally (8 characters or more, first place); quotes never overlap."""
     spans: list[tuple[int, int, int]] = []
     for number, location in enumerate(locations, start=1):
-        quote = visible(location).strip().strip("\"'`“”‘’.… ")
+        quote = location.strip().strip("\"'`“”‘’.… ")
         start = text.find(quote) if len(quote) >= 8 else -1
         end = start + len(quote)
         if start >= 0 and all(end <= a or b <= start for a, b, _ in spans):
@@ -147,7 +157,7 @@ def _sample(number: int, verification: Verification) -> Sample:
             f"not scored: {view.reason or 'no reason given'}"
             if view.state is ScoreState.NOT_SCORED
             else f"{points_text(view.points)} points, {view.verdict.value if view.verdict else 'no verdict'}",
-            clip(view.assessment, MAX_ASSESSMENT_CHARS),
+            shown(view.assessment, MAX_ASSESSMENT_CHARS),
         )
         for view in verification.judges
     )
