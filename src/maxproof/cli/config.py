@@ -86,7 +86,7 @@ def load_config(
 
     base = _preset(data.pop("effort", None), "effort", locate)
     search = _table(data, ("search",), locate)
-    data["search"] = {**base, **search, **_preset(effort, "--effort", locate)}
+    data["search"] = {**base, **search, **_preset(effort, "--effort", _nowhere)}
     _provide_endpoint(data, flags, os.environ if environ is None else environ, locate)
     _apply(data, flags, locate)
     return _validated(data, locate)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from pydantic import ValidationError
 
-from maxproof.cli.schema import SettingPath, dotted, field_at, model_at
+from maxproof.cli.schema import SettingPath, dotted, field_at, model_at, tables_with
 from maxproof.problems.errors import InputError, Place, nearest
 
 Locate = Callable[[SettingPath], Place | None]
@@ -96,7 +96,7 @@ def _check_text(text: str, path: SettingPath, locate: Locate) -> None:
         raise setting_error("this looks like an API key", path, locate, _USE_ENVIRONMENT)
     if path[-1:] == ("api_key_env",) and not _ENVIRONMENT_NAME.fullmatch(text):
         raise setting_error("expected the name of an environment variable, such as OPENAI_API_KEY", path, locate)
-    if path[-1:] == ("base_url",):
+    if path[:1] == ("endpoints",) and path[2:] == ("base_url",):
         authority = text.partition("://")[2].partition("/")[0]
         if "@" in authority or "?" in text:
             raise setting_error("a base URL has no user, password or query", path, locate, _USE_ENVIRONMENT)
@@ -127,6 +127,9 @@ def _known_names(path: SettingPath) -> str:
     names = list(model.model_fields) if model is not None else []
     if len(path) == 1:
         names.append("effort")
+    elsewhere = tables_with(str(path[-1]))
+    if len(path) == 1 and elsewhere:
+        return f"it belongs in {' or '.join(f'[{table}]' for table in elsewhere)}"
     return nearest(str(path[-1]), names) or f"known: {', '.join(names)}"
 
 

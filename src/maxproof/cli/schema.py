@@ -50,3 +50,15 @@ def model_at(path: Sequence[str | int]) -> type[BaseModel] | None:
 def dotted(path: Sequence[str | int]) -> str:
     """The path as the user writes it: `endpoints.default.model`."""
     return ".".join(str(part) for part in path)
+
+
+def tables_with(option: str, model: type[BaseModel] = RunSettings, table: str = "") -> list[str]:
+    """The tables that have an option of this name, as `search` or `endpoints.NAME`."""
+    found = [table] if table and option in model.model_fields else []
+    for key, field in model.model_fields.items():
+        nested = nested_model(field.annotation)
+        if nested is not None:
+            named = get_origin(field.annotation) in (dict, Mapping)
+            path = [table, key, "NAME" if named else ""]
+            found += tables_with(option, nested, ".".join(part for part in path if part))
+    return found
