@@ -19,14 +19,16 @@ from maxproof.problems import InputError
 
 def ending(error: BaseException, *, as_json: bool = False, run: Path | None = None) -> int:
     """The exit code with which a command ends that raises `error`."""
-    try:
+
+    def body() -> None:
         with reporting(as_json) as report:
             report.run = run
             raise error
-    except SystemExit as end:
-        assert isinstance(end.code, int)
-        return end.code
-    pytest.fail("reporting swallowed the error")
+
+    with pytest.raises(SystemExit) as caught:
+        body()
+    assert isinstance(caught.value.code, int)
+    return caught.value.code
 
 
 def test_the_codes_are_the_documented_ones() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from maxproof.problems import InputError, read_proof
-from maxproof.problems.text import MAX_PROOF_BYTES
+from maxproof.problems.load import MAX_PROOF_BYTES
 
 
 def test_text_comes_back_with_unix_line_ends(tmp_path: Path) -> None:

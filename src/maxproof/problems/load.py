@@ -1,14 +1,16 @@
-"""Reading problems from files.
+"""Reading problems and proofs from files.
 
     problem = load_problem(Path("examples/odd-sum.md"))
     problem = load_problem(Path("imo-proofbench.csv"), "PB-Basic-002")
     for problem in load_problems(Path("problems.jsonl")): ...
+    proof = read_proof("proof.md")
 
 A file is only ever parsed as data. Whatever is wrong with it is an `InputError`, one clear line.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +18,9 @@ from maxproof.problems.errors import InputError, nearest
 from maxproof.problems.fields import to_problem
 from maxproof.problems.problem import Problem
 from maxproof.problems.records import Record, read_records
+from maxproof.problems.text import bounded_text, opened
+
+MAX_PROOF_BYTES = 8 * 1024 * 1024
 
 _SHOWN_IDS = 5
 
@@ -52,6 +57,23 @@ def load_problems(path: Path) -> Iterator[Problem]:
     """Streams all problems of a file, in order. Raises InputError at the first bad record."""
     for record in read_records(path):
         yield to_problem(record.raw, record.place, record.id)
+
+
+def read_proof(path: str | Path) -> str:
+    """The text of a proof, UTF-8; `-` reads standard input. Never blank, at most MAX_PROOF_BYTES.
+
+    Raises InputError.
+    """
+    if str(path) == "-":
+        data, name = sys.stdin.buffer.read(MAX_PROOF_BYTES + 1), "<stdin>"
+    else:
+        name = str(path)
+        with opened(Path(path), regular=False) as file:
+            data = file.read(MAX_PROOF_BYTES + 1)
+    text = bounded_text(data, name, MAX_PROOF_BYTES)
+    if not text.strip():
+        raise InputError("empty: expected the text of a proof", file=name)
+    return text
 
 
 def _some(ids: list[str]) -> str:

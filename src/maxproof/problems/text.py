@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import stat
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,34 +10,15 @@ from typing import BinaryIO
 
 from maxproof.problems.errors import InputError, Place
 
-MAX_PROOF_BYTES = 8 * 1024 * 1024
-
 _OTHER_BOMS = ((b"\xff\xfe\x00\x00", "UTF-32"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 _SAVE_AS = "save it as UTF-8"
-
-
-def read_proof(path: str | Path) -> str:
-    """The text of a proof, UTF-8; `-` reads standard input. Never blank, at most MAX_PROOF_BYTES.
-
-    Raises InputError.
-    """
-    if str(path) == "-":
-        data, name = sys.stdin.buffer.read(MAX_PROOF_BYTES + 1), "<stdin>"
-    else:
-        name = str(path)
-        with opened(Path(path), regular=False) as file:
-            data = file.read(MAX_PROOF_BYTES + 1)
-    text = _bounded_text(data, name, MAX_PROOF_BYTES)
-    if not text.strip():
-        raise InputError("empty: expected the text of a proof", file=name)
-    return text
 
 
 def read_text(path: Path, limit: int) -> str:
     """The whole file as text with `\\n` line ends; InputError if it has more than `limit` bytes or isn't UTF-8."""
     with opened(path) as file:
         data = file.read(limit + 1)
-    return _bounded_text(data, str(path), limit)
+    return bounded_text(data, str(path), limit)
 
 
 def read_lines(path: Path, limit: int) -> Iterator[tuple[int, str]]:
@@ -81,6 +61,13 @@ def unix_newlines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def bounded_text(data: bytes, name: str, limit: int) -> str:
+    """The text of a whole file of at most `limit` bytes, with `\\n` line ends. Raises InputError."""
+    if len(data) > limit:
+        raise InputError(f"larger than {limit:,} bytes", file=name)
+    return unix_newlines(decode(data, name))
+
+
 @contextmanager
 def opened(path: Path, *, regular: bool = True) -> Iterator[BinaryIO]:
     """Opens a file to read bytes. Every operating system error, then or later, is an InputError.
@@ -101,9 +88,3 @@ def opened(path: Path, *, regular: bool = True) -> Iterator[BinaryIO]:
         raise InputError(f"can't be read: {error.strerror or error}", file=path) from None
     except ValueError as error:  # a NUL byte in the name
         raise InputError(f"not a file name: {error}", file=path) from None
-
-
-def _bounded_text(data: bytes, name: str, limit: int) -> str:
-    if len(data) > limit:
-        raise InputError(f"larger than {limit:,} bytes", file=name)
-    return unix_newlines(decode(data, name))
