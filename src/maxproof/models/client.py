@@ -108,6 +108,11 @@ class ChatClient:
         return self._limiter.limit
 
     @property
+    def adaptations(self) -> tuple[str, ...]:
+        """What was learnt about this endpoint so far."""
+        return tuple(self._adaptations)
+
+    @property
     def supports_n(self) -> bool:
         """Several samples are asked for in one request: set so, or nothing was seen that speaks against it."""
         return self.settings.n_samples == "on" or (
@@ -261,7 +266,7 @@ class ChatClient:
                 len(answers),
             )
             self._limiter.succeeded(permit)
-            return ChatReply(answers, wire, received.body, call.attempts, latency, tuple(self._adaptations))
+            return ChatReply(answers, wire, received.body, call.attempts, latency, self.adaptations)
         except AttemptFailed as failure:
             if failure.overload or failure.kind is FailureKind.CONNECTION:
                 self._limiter.failed(permit, overload=failure.overload)

@@ -13,7 +13,7 @@ not started. With a fixed number that is all. With `auto` the number adapts:
   window up to where the outage began.
 
 When calls fail in window after window with no answer between them, new calls are held back for a short while (0.25 s,
-doubling up to 5 s): the endpoint is probed instead of stormed, and calls that have not started keep their deadline.
+doubling up to 2 s): the endpoint is probed instead of stormed, and calls that have not started keep their deadline.
 
 `RateLimiter` paces requests and tokens a minute.
 """
@@ -33,7 +33,7 @@ CUT = 0.7
 GROWTH = 0.05
 RAMP_S = 0.1
 HOLD_S = 0.25
-MAX_HOLD_S = 5.0
+MAX_HOLD_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
