@@ -188,9 +188,9 @@ def points_text(points: float | None) -> str:
     return "?" if points is None else f"{points:g}"
 
 
-def count(number: int, noun: str) -> str:
-    """`1 call`, `2 calls`, `1,000 calls`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def count(number: int, noun: str, plural: str = "") -> str:
+    """`1 call`, `2 calls`, `1,000 matches`; the plural is the noun with an s unless given."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def duration(seconds: float) -> str:
@@ -268,10 +268,8 @@ def _tournament_line(result: SearchResult) -> str:
     valid = [vote for match in played for vote in match.votes if vote.choice is not None]
     won = sum(vote.choice == result.winner for vote in valid)
     broken = sum(match.decided_by != "votes" for match in played)
-    ties = (
-        f"; {count(broken, 'match')[:-1] + 'es' if broken > 1 else '1 match'} decided by a tie-break" if broken else ""
-    )
-    matches = "1 match" if len(played) == 1 else f"{len(played)} matches"
+    ties = f"; {count(broken, 'match', 'matches')} decided by a tie-break" if broken else ""
+    matches = count(len(played), "match", "matches")
     return f"Tournament: won {matches}, with {won} of {count(len(valid), 'valid vote')}{ties}."
 
 
