@@ -15,7 +15,7 @@ from maxproof.models import transport
 from maxproof.models.client import ChatClient, ChatRequest
 from maxproof.models.retry import RetryPolicy
 from maxproof.models.settings import EndpointSettings
-from maxproof.models.types import CallFailed, FailureKind, Message, Sampling
+from maxproof.models.types import AnswerState, CallFailed, FailureKind, Message, Sampling
 from maxproof.problems import InputError
 
 KEY = "sk-proof-0123456789abcdefghij"
@@ -234,6 +234,8 @@ async def test_an_unknown_model_is_answered_with_the_known_ones() -> None:
         (400, {"message": "prompt is too long: 9 tokens > 8 maximum"}, "context_length", "shorten the prompt"),
         (400, {"error": {"code": "context_length_exceeded", "message": "too much"}}, "context_length", "max_tokens"),
         (429, {"error": {"type": "insufficient_quota", "message": "pay"}}, "permanent", "credit"),
+        (413, "<html>", "context_length", "shorten the prompt"),
+        (402, {"error": "pay"}, "permanent", "credit"),
         (400, "\x1b[31mred\x1b[0m\nand so on" * 100, "permanent", "HTTP 400"),
     ],
 )
@@ -251,6 +253,16 @@ async def test_what_a_user_can_change_is_said_and_not_retried(status: int, body:
     assert says in error.message
     assert error.message.isprintable()
     assert len(error.message) < 1000
+
+
+async def test_a_prompt_that_a_content_filter_refused_is_a_refusal() -> None:
+    async def handler(request: web.Request) -> web.Response:
+        return web.json_response({"error": {"code": "content_filter", "message": "filtered"}}, status=400)
+
+    async with served(handler) as url, client(url) as chat:
+        reply = await chat.complete(ChatRequest("m", REQUEST.messages, REQUEST.sampling, n=2))
+    assert [answer.state for answer in reply.answers] == [AnswerState.REFUSED] * 2
+    assert reply.attempts == 1
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,15 @@ def test_several_choices_share_one_usage() -> None:
     assert sum(a.usage.reasoning_tokens for a in answers) == 7
 
 
+def test_a_server_that_counts_only_the_first_choice() -> None:
+    messages = [{"content": "a" * n} for n in (60, 120, 31)]
+    answers = parse_reply(body(*messages, usage=usage(10, 20), timings={"predicted_n": 20}), samples=3)
+    assert [a.usage.completion_tokens for a in answers] == [20, 40, 11]
+    assert all(a.usage.estimated for a in answers)
+    (alone,) = parse_reply(body({"content": "a" * 60}, usage=usage(10, 20), timings={"predicted_n": 20}))
+    assert not alone.usage.estimated
+
+
 def test_choices_in_index_order_and_none_too_many() -> None:
     choices = [{"index": i, "message": {"content": str(i)}, "finish_reason": "stop"} for i in (2, 0, 1)]
     answers = parse_reply(json.dumps({"choices": choices}).encode(), samples=2)
@@ -196,7 +205,23 @@ def test_splitting_loses_only_tags_and_white_space(text: str, lone_close: bool) 
     assert not (unclosed and not tags)
 
 
-FIELDS = ["choices", "message", "content", "reasoning", "finish_reason", "index", "usage", "prompt_tokens", "completion_tokens", "type", "text", "completion_tokens_details", "reasoning_tokens", "refusal", "model"]
+FIELDS = [
+    "choices",
+    "message",
+    "content",
+    "reasoning",
+    "finish_reason",
+    "index",
+    "usage",
+    "prompt_tokens",
+    "completion_tokens",
+    "type",
+    "text",
+    "completion_tokens_details",
+    "reasoning_tokens",
+    "refusal",
+    "model",
+]
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: (

@@ -25,7 +25,7 @@ from maxproof.models.chat import ChatReply, ChatRequest, EndpointCheck, merged
 from maxproof.models.failures import ServerError, error_in_success, failed_attempt, read_server_error, redirected
 from maxproof.models.hedge import hedged
 from maxproof.models.limits import ConcurrencyLimiter, Permit, RateLimiter
-from maxproof.models.reply import estimate_tokens, parse_models, parse_reply
+from maxproof.models.reply import declined_answers, estimate_tokens, parse_models, parse_reply
 from maxproof.models.retry import AttemptFailed, RetryPolicy, with_retries
 from maxproof.models.settings import EndpointSettings
 from maxproof.models.transport import Received, Transport
@@ -255,11 +255,17 @@ class ChatClient:
                 received = await self._transport.post_chat(wire)
                 if received.status == 200:
                     break
-                error = self._server_error(received)
+                error = read_server_error(received.status, received.body)
+                if error.declined:
+                    break
                 if not self._learn(error, body):
                     raise self._refusal(received, request.model, request.sampling.max_tokens)
             latency = loop.time() - call.started
-            answers = self._read(received, samples, call, latency)
+            if received.status == 200:
+                answers = self._read(received, samples, call, latency)
+            else:
+                message = self._transport.redact(error.message)
+                answers = declined_answers(message, request.n, request.model, latency)
             spent = (
                 sum(answer.usage.prompt_tokens for answer in answers),
                 sum(answer.usage.completion_tokens for answer in answers),
@@ -307,15 +313,12 @@ class ChatClient:
         self._adaptations.setdefault(adaptation)
         return True
 
-    def _server_error(self, received: Received) -> ServerError:
-        return read_server_error(received.status, received.body)
-
     def _refusal(self, received: Received, model: str, max_tokens: int) -> AttemptFailed:
         """The failed attempt for a response that is not 200."""
         if 300 <= received.status < 400:
             return redirected(received.location, self._transport.base_url)
         return failed_attempt(
-            self._server_error(received),
+            read_server_error(received.status, received.body),
             model=model,
             max_tokens=max_tokens,
             key_env=self.settings.api_key_env,

@@ -19,6 +19,7 @@ _CONTEXT = re.compile(
 )
 _NO_MODEL = re.compile(r"\bmodel\b.{0,200}?(not (be )?found|does not exist|doesn't exist|not exist|unknown|no such)"
                        r"|(unknown|invalid|no such) model|not a valid model", re.IGNORECASE | re.DOTALL)  # fmt: skip
+_DECLINED_CODES = frozenset({"content_filter", "content_policy_violation", "invalid_prompt"})
 _SPACE = re.compile(r"\s+")
 
 
@@ -41,9 +42,16 @@ class ServerError:
     @property
     def context_length(self) -> bool:
         """The prompt, or prompt and `max_tokens` together, don't fit the model."""
-        if self.status not in (400, 413, 422, 500):
+        if self.status == 413:
+            return True
+        if self.status not in (400, 422, 500):
             return False
         return self.code == "context_length_exceeded" or _CONTEXT.search(self.message) is not None
+
+    @property
+    def declined(self) -> bool:
+        """A content filter refused the prompt: an answer of sorts, which says nothing about the endpoint."""
+        return self.status in (400, 403) and self.code in _DECLINED_CODES
 
     @property
     def unknown_model(self) -> bool:
@@ -106,10 +114,10 @@ def failed_attempt(
     if error.context_length:
         advice = f"lower max_tokens (now {max_tokens}) or shorten the prompt, or use a model with a longer context"
         return AttemptFailed(FailureKind.CONTEXT_LENGTH, f"{said} ({advice})", status=error.status)
+    if error.status == 402 or error.code == "insufficient_quota":
+        advice = "the account has no credit left: add some, or use another endpoint"
+        return AttemptFailed(FailureKind.PERMANENT, f"{said} ({advice})", status=error.status)
     if error.status in (408, 409, 429) or error.status >= 500:
-        if error.code == "insufficient_quota":
-            advice = "the account has no credit left: add some, or use another endpoint"
-            return AttemptFailed(FailureKind.PERMANENT, f"{said} ({advice})", status=error.status)
         return AttemptFailed(FailureKind.OVERLOADED, said, status=error.status, retry_after_s=retry_after_s)
     if error.status in (401, 403):
         advice = (

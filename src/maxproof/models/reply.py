@@ -8,7 +8,8 @@ themselves).
 
 Token counts that are missing, zero or absurd are replaced by our own: one token per three bytes of UTF-8, which is
 about right for LaTeX and high for prose, so that a budget trips early rather than never. A choice that was cut by
-the token limit counts as that limit.
+the token limit counts as that limit. llama.cpp, known by the `timings` in its bodies, counts only the first of several
+choices; the others are counted at the first one's tokens per character.
 """
 
 from __future__ import annotations
@@ -102,7 +103,13 @@ def parse_reply(
         raise _bad("the body has no choices, so it is not a chat completion")
     drafts = [_read_choice(choice) for choice in sorted(choices, key=_index)[:samples]]
     usage = document.get("usage")
-    usages = _split_usage(usage if isinstance(usage, dict) else {}, drafts, prompt_estimate, max_tokens)
+    usages = _split_usage(
+        usage if isinstance(usage, dict) else {},
+        drafts,
+        prompt_estimate,
+        max_tokens,
+        first_only=len(drafts) > 1 and "timings" in document,
+    )
     reported = document.get("model")
     name = _clean(reported) if isinstance(reported, str) and reported else model
     return tuple(
@@ -118,6 +125,15 @@ def parse_reply(
         )
         for draft, share in zip(drafts, usages, strict=True)
     )
+
+
+def declined_answers(message: str, samples: int, model: str, latency_s: float) -> tuple[Answer, ...]:
+    """The answers to a prompt that a content filter refused before any model saw it: `REFUSED`, nothing used."""
+    usage = Usage(estimated=True)
+    answer = Answer(
+        message, AnswerState.REFUSED, finish_reason="content_filter", usage=usage, latency_s=latency_s, model=model
+    )
+    return (answer,) * samples
 
 
 def parse_models(body: bytes) -> list[str]:
@@ -227,15 +243,19 @@ def _joined(blocks: Sequence[str]) -> str:
     return "\n\n".join(block for block in (block.strip() for block in blocks) if block)
 
 
-def _split_usage(usage: Json, drafts: Sequence[Answer], prompt_estimate: int, max_tokens: int) -> list[Usage]:
+def _split_usage(
+    usage: Json, drafts: Sequence[Answer], prompt_estimate: int, max_tokens: int, *, first_only: bool
+) -> list[Usage]:
     lengths = [len(draft.text) + len(draft.reasoning) for draft in drafts]
     prompt = _count(usage, "prompt_tokens")
     completion = _count(usage, "completion_tokens")
-    estimated = prompt is None or completion is None
+    estimated = prompt is None or completion is None or first_only
     if prompt is None:
         prompt = prompt_estimate
-    if completion is None:
+    if completion is None or (first_only and lengths[0] == 0):
         counts = [_own_count(draft, max_tokens) for draft in drafts]
+    elif first_only:
+        counts = [completion, *(-(-completion * length // lengths[0]) for length in lengths[1:])]
     else:
         counts = apportion(completion, lengths)
     cached = min(prompt, _detail(usage, "prompt_tokens_details", "cached_tokens", "prompt_cache_hit_tokens"))
