@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal, get_args, get_origin
+from typing import Annotated, Literal, get_args, get_origin
 
+import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from maxproof.cli.config import EFFORTS
+from maxproof.cli.config import DEFAULT_FILE, EFFORTS
+from maxproof.cli.errors import reporting
 from maxproof.cli.schema import is_container, nested_model
 from maxproof.models.settings import ROLES, BudgetSettings, EndpointSettings, RoleSettings
 from maxproof.problems.errors import InputError
@@ -61,6 +63,16 @@ _JUDGES = (
 )
 
 
+def init(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it.")] = DEFAULT_FILE,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+) -> None:
+    """Write a maxproof.toml that explains every setting."""
+    with reporting():
+        write_config(path, force)
+        typer.echo(f"wrote {path}")
+
+
 def config_text() -> str:
     """The text of a `maxproof.toml` with every setting, its meaning and its default."""
     blocks = [_HEAD, "\n".join([_EFFORT, *_efforts(), '#effort = "paper"'])]
@@ -74,6 +86,16 @@ def config_text() -> str:
     blocks += [f'#[[verifier.judges]]\n#name = "{judge.name}"\n#mode = "{judge.mode}"' for judge in others]
     blocks += _tables("budget", BudgetSettings)
     return "\n\n".join(blocks) + "\n"
+
+
+def init(
+    path: Annotated[Path, typer.Argument(metavar="[FILE]", help="Where to write it.")] = DEFAULT_FILE,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")] = False,
+) -> None:
+    """Write a maxproof.toml that explains every setting."""
+    with reporting():
+        write_config(path, force)
+        typer.echo(str(path))
 
 
 def write_config(path: Path, force: bool = False) -> None:
