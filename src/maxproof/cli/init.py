@@ -63,16 +63,6 @@ _JUDGES = (
 )
 
 
-def init(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it.")] = DEFAULT_FILE,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
-) -> None:
-    """Write a maxproof.toml that explains every setting."""
-    with reporting():
-        write_config(path, force)
-        typer.echo(f"wrote {path}")
-
-
 def config_text() -> str:
     """The text of a `maxproof.toml` with every setting, its meaning and its default."""
     blocks = [_HEAD, "\n".join([_EFFORT, *_efforts(), '#effort = "paper"'])]
