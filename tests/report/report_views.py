@@ -65,7 +65,7 @@ a^2 + b^2 + c^2 + abc &\ge a^2 + \frac{(3-a)^2}{2} + 2a - a^2 \\
 1. $a = 1$, from the last step;
 2. $b = c$, from the mean inequality, hence $b = c = 1$.
 
-Conversely $(a, b, c) = (1, 1, 1)$ gives $1 + 1 + 1 + 1 = 4$. In terms of the number of equal variables,
+Conversely $(a, b, c) = (1, 1, 1)$ gives $1 + 1 + 1 + 1 = 4$. In short,
 $$f(a,b,c) - 4 \begin{cases} = 0 & \text{if } a = b = c = 1, \\ > 0 & \text{otherwise.} \end{cases}$$
 """
 

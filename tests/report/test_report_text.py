@@ -10,6 +10,7 @@ from maxproof.problems import InputError
 from maxproof.report.text import (
     candidate_json,
     render_candidate,
+    render_forecast,
     render_outcome,
     render_proof_file,
     render_run,
@@ -17,6 +18,7 @@ from maxproof.report.text import (
     to_json,
     verification_json,
 )
+from maxproof.search.forecast import Forecast, RoleForecast, Scenario
 from maxproof.search.types import StopReason
 
 ESCAPES = "\x1b[2J\x1b]0;title\x07\x9b31m\u202e\r\x08\x7f"
@@ -141,3 +143,17 @@ def test_verification_json_keeps_the_three_states():
     unscored = json.loads(json.dumps(verification_json(verification(0, 7, None))))
     assert (unscored["state"], unscored["points"], unscored["score"]) == ("not_scored", None, None)
     assert candidate_json(realistic_view(), 0)["exact"] is False
+
+
+def test_the_forecast_tells_both_ends_and_money_only_with_prices():
+    def scenario(candidates: int, cost: float | None) -> Scenario:
+        return Scenario(
+            candidates, 4 * candidates, (RoleForecast("generator", 201, 1000, 500, 2000, 4000, cost, cost),)
+        )
+
+    text = render_forecast(Forecast(full=scenario(112, 1.5), first_round=scenario(32, 0.25)))
+    rows = {line.split("  ")[0]: line.split("  ")[1:] for line in text.splitlines()}
+    assert [cell.strip() for cell in rows["candidates"] if cell.strip()] == ["32", "112"]
+    assert [cell.strip() for cell in rows["tokens, worst case"] if cell.strip()] == ["6,000", "6,000"]
+    assert [cell.strip() for cell in rows["cost, typical"] if cell.strip()] == ["0.2500", "1.5000"]
+    assert "cost" not in render_forecast(Forecast(full=scenario(112, None), first_round=scenario(32, None)))

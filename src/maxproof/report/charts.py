@@ -89,13 +89,14 @@ def _node(standing: Standing, place: _Place, result: SearchResult) -> str:
     said = fitness_text(standing).replace(" ", "")
     inside = "⊘" if filtered(standing) else said
     marks = " ".join(cell.label for cell in cells(standing))
+    label = place.y + _RADIUS + (13 if ring else 9)
     star = "★" if number == result.winner else ""
     return (
         f'<a href="#c{number}"><title>candidate {number}, {standing.candidate.slot.origin}: {said} points; {marks}'
         f"</title>{ring}"
         f'<circle class="node {fitness_class(standing)}" cx="{place.x}" cy="{place.y}" r="{_RADIUS}"/>'
         f'<text class="points {fitness_class(standing)}" x="{place.x}" y="{place.y + 4}">{inside}</text>'
-        f'<text class="id" x="{place.x}" y="{place.y + _RADIUS + 9}">{star}{number}</text></a>'
+        f'<text class="id" x="{place.x}" y="{label}">{star}{number}</text></a>'
     )
 
 

@@ -31,11 +31,32 @@ from maxproof.report.summary import (
 )
 from maxproof.report.tables import total_usage
 from maxproof.report.view import RunView
+from maxproof.search.forecast import Forecast
 from maxproof.search.types import Standing
 from maxproof.verifier.types import MAX_POINTS, JudgeView, ScoreState, Verification
 
 WIDTH = 100
 _STATES = {ScoreState.PASSED: "passed", ScoreState.FAILED: "failed", ScoreState.NOT_SCORED: "not scored"}
+
+
+def render_forecast(estimate: Forecast) -> str:
+    """What `maxproof prove` prints before its first call: calls, tokens and money for a stop at round 0 and at the end.
+
+    Calls are ceilings; money is left out where prices are missing.
+    """
+    ways = (estimate.first_round, estimate.full)
+    rows = [
+        ("Forecast", "stop at round 0", "all rounds"),
+        ("candidates", *(f"{way.candidates:,}" for way in ways)),
+        ("calls, at most", *(f"{way.calls:,}" for way in ways)),
+        ("tokens, typical", *(f"{way.tokens:,}" for way in ways)),
+        ("tokens, worst case", *(f"{way.worst_tokens:,}" for way in ways)),
+        ("cost, typical", *(_money(way.cost) for way in ways)),
+        ("cost, worst case", *(_money(way.worst_cost) for way in ways)),
+    ]
+    if all(way.cost is None for way in ways):
+        rows = rows[:-2]
+    return _table(rows)
 
 
 def render_outcome(view: RunView) -> str:
@@ -293,11 +314,15 @@ def _usage(view: RunView) -> str:
     rows = [head]
     for row in (*view.usage, total_usage(view.usage)):
         about = "~" if row.estimated else ""
-        cost = "-" if row.cost is None else f"{about}{row.cost:,.4f}"
+        cost = "-" if row.cost is None else about + _money(row.cost)
         tokens = (f"{about}{row.prompt_tokens:,}", f"{row.cached_tokens:,}", f"{about}{row.completion_tokens:,}")
         rows.append((row.role, f"{row.calls:,}", f"{row.failed:,}", *tokens, f"{row.reasoning_tokens:,}", cost))
     note = "\n~ estimated: a server sent no token counts" if any(row.estimated for row in view.usage) else ""
     return _table(rows) + note
+
+
+def _money(amount: float | None) -> str:
+    return "no prices" if amount is None else f"{amount:,.4f}"
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> str:
