@@ -14,8 +14,8 @@ class Prices(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    input: float = Field(0.0, ge=0)
-    output: float = Field(0.0, ge=0)
+    input: float = Field(0.0, ge=0, description="prompt tokens")
+    output: float = Field(0.0, ge=0, description="completion tokens, thinking included")
     cached_input: float | None = Field(None, ge=0, description="cached prompt tokens; default: as input")
 
 
@@ -31,8 +31,8 @@ class EndpointSettings(BaseModel):
         "auto", description="calls in flight; auto adapts to the server"
     )
     max_concurrency: int = Field(512, ge=1, description="the most that auto may reach")
-    requests_per_minute: float | None = Field(None, gt=0)
-    tokens_per_minute: float | None = Field(None, gt=0)
+    requests_per_minute: float | None = Field(None, gt=0, description="requests started per minute, at most")
+    tokens_per_minute: float | None = Field(None, gt=0, description="tokens per minute, in and out, at most")
     timeout_s: float = Field(3600.0, gt=0, description="one deadline around a whole call, retries included")
     n_samples: Literal["auto", "on", "off"] = Field("auto", description="several samples in one request (`n`)")
     send_seed: bool = Field(True, description="send a seed with each request")
@@ -46,10 +46,10 @@ class RoleSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    endpoint: str = "default"
-    model: str | None = None
-    temperature: float = Field(1.0, ge=0, le=2)
-    top_p: float = Field(0.95, gt=0, le=1)
+    endpoint: str = Field("default", description="the name of an endpoint")
+    model: str | None = Field(None, description="unset: the endpoint's")
+    temperature: float = Field(1.0, ge=0, le=2, description="sampling temperature")
+    top_p: float = Field(0.95, gt=0, le=1, description="nucleus sampling")
     max_tokens: int = Field(32768, ge=1, description="tokens an answer may have, thinking included")
 
 
@@ -58,8 +58,8 @@ class BudgetSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    max_calls: int | None = Field(None, ge=1)
-    max_tokens: int | None = Field(None, ge=1)
-    max_cost: float | None = Field(None, gt=0)
+    max_calls: int | None = Field(None, ge=1, description="calls, failed ones included")
+    max_tokens: int | None = Field(None, ge=1, description="tokens, in and out")
+    max_cost: float | None = Field(None, gt=0, description="money, in the currency of the prices")
     deadline_s: float | None = Field(None, gt=0, description="seconds of work, summed over a run's sessions")
     max_failures: int = Field(10, ge=1, description="consecutive failed calls that end the run")

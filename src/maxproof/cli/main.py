@@ -1,0 +1,63 @@
+"""The `maxproof` command: what the subcommands are, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from maxproof import __version__
+from maxproof.cli.init import init
+from maxproof.cli.mock import mock
+from maxproof.cli.models import models_app
+from maxproof.cli.prove import prove, resume
+from maxproof.cli.runs import report, show
+from maxproof.cli.verify import verify
+
+_EPILOG = (
+    "Exit codes: 0 a proof passed; 2 bad input; 3 the search ended and no candidate passed; 4 no usable model; "
+    "5 budget spent; 6 not scored; 130 interrupted (resumable)."
+)
+
+app = typer.Typer(
+    help="From a mathematical problem to a proof that can be trusted.",
+    epilog=_EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"maxproof {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+app.command()(prove)
+app.command()(verify)
+app.command()(resume)
+app.command()(show)
+app.command()(report)
+app.add_typer(models_app, name="models")
+app.command()(init)
+app.command()(mock)
+
+
+def main() -> None:
+    """The console script."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

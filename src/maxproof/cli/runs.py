@@ -1,0 +1,58 @@
+"""`maxproof show` and `maxproof report`: read a run; both replay it from its journal, with no network."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from maxproof.cli import options as o
+from maxproof.cli.config import flatten
+from maxproof.cli.errors import reporting
+from maxproof.cli.loop import run_async
+from maxproof.cli.verify import print_verifications
+from maxproof.problems import InputError
+from maxproof.report.outputs import view_of, write_outputs
+from maxproof.report.text import candidate_json, render_candidate, render_run, to_json
+from maxproof.report.view import RunView
+from maxproof.search.run import run_prove, run_verify
+from maxproof.search.run_folder import RunFolder, open_run
+
+
+def show(
+    run: o.RunPath,
+    candidate: Annotated[int | None, typer.Option("--candidate", help="One candidate, with its verifications.")] = None,
+    as_json: o.Json = False,
+) -> None:
+    """Show RUN: its candidates, rounds, tournament and what it used."""
+    with reporting(as_json):
+        folder = open_run(run)
+        if folder.kind == "verify":
+            print_verifications(run_async(run_verify(folder, replay=True)), as_json=as_json)
+            return
+        view = _replay(folder)
+        if candidate is None:
+            typer.echo(json.dumps(to_json(view), indent=2) if as_json else render_run(view))
+            return
+        text = json.dumps(candidate_json(view, candidate), indent=2) if as_json else render_candidate(view, candidate)
+        typer.echo(text)
+
+
+def report(
+    run: o.RunPath,
+    as_json: o.Json = False,
+) -> None:
+    """Write RUN's report.html, result.json and proof.md again from its journal."""
+    with reporting(as_json):
+        folder = open_run(run)
+        if folder.kind == "verify":
+            raise InputError("is a verification, which has no report", file=run, hint="maxproof show prints it")
+        write_outputs(folder.path, _replay(folder))
+        path: Path = folder.path / "report.html"
+        typer.echo(json.dumps({"report": str(path)}) if as_json else str(path))
+
+
+def _replay(folder: RunFolder) -> RunView:
+    return view_of(folder, run_async(run_prove(folder, replay=True)), flatten(folder.settings))

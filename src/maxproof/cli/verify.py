@@ -1,0 +1,107 @@
+"""`maxproof verify`: the four-layer verifier on a given proof."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from maxproof import __version__
+from maxproof.cli import options as o
+from maxproof.cli.errors import ExitCode, reporting
+from maxproof.cli.loop import run_async
+from maxproof.models.caller import StopKind
+from maxproof.problems.load import load_problem, read_proof
+from maxproof.report.live import observer_for
+from maxproof.report.text import render_verification, verification_json
+from maxproof.search.run import VerifyOutcome, run_verify
+from maxproof.search.run_folder import RunFolder, create_run, next_run_path
+from maxproof.verifier.types import ScoreState
+
+
+def verify(
+    problem: o.ProblemPath,
+    proof: Annotated[Path, typer.Argument(metavar="PROOF", help="A text file; - for standard input.")],
+    problem_id: o.ProblemId = None,
+    out: o.Out = None,
+    samples: Annotated[int, typer.Option("--samples", "-k", min=1, help="Verifications; the lowest counts.")] = 1,
+    config: o.ConfigPath = None,
+    assignments: o.Set = None,
+    base_url: o.BaseUrl = None,
+    model: o.Model = None,
+    local: o.Local = None,
+    temperature: o.Temperature = None,
+    top_p: o.TopP = None,
+    output_tokens: o.OutputTokens = None,
+    concurrency: o.Concurrency = None,
+    timeout: o.Timeout = None,
+    max_calls: o.MaxCalls = None,
+    max_tokens: o.MaxTokens = None,
+    max_cost: o.MaxCost = None,
+    deadline: o.Deadline = None,
+    as_json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Verify PROOF of PROBLEM: verdict, points, located errors, each judge's view."""
+    with reporting(as_json) as report:
+        settings = o.settings_from(
+            config,
+            None,
+            assignments,
+            {
+                "endpoints.default.concurrency": o.concurrency_value(concurrency),
+                "endpoints.default.timeout_s": timeout,
+                "search.verifications": samples,
+                "budget.max_calls": max_calls,
+                "budget.max_tokens": max_tokens,
+                "budget.max_cost": max_cost,
+                "budget.deadline_s": deadline,
+            },
+            base_url=base_url,
+            model=model,
+            local=local,
+            role_flags={"temperature": temperature, "top_p": top_p, "max_tokens": output_tokens},
+        )
+        found = load_problem(problem, problem_id)
+        text = read_proof(proof)
+        path = out if out is not None else next_run_path(Path("runs"), f"verify-{found.id}")
+        folder = create_run(path, "verify", found, settings, __version__, text)
+        report.run = folder.path
+        raise typer.Exit(verify_run(folder, as_json=as_json, quiet=quiet))
+
+
+def verify_run(folder: RunFolder, *, as_json: bool, quiet: bool) -> ExitCode:
+    """Runs, or goes on with, the verification of `folder`, and prints it."""
+    with observer_for(as_json=as_json, quiet=quiet) as observer:
+        outcome = run_async(run_verify(folder, watch=observer.watch))
+    print_verifications(outcome, as_json=as_json)
+    return verify_exit_code(outcome)
+
+
+def print_verifications(outcome: VerifyOutcome, *, as_json: bool) -> None:
+    """On standard output, by sample."""
+    verifications = [verification for _, verification in sorted(outcome.verifications.items())]
+    if as_json:
+        value = {
+            "verifications": [verification_json(verification) for verification in verifications],
+            "stopped": outcome.account.stopped,
+        }
+        typer.echo(json.dumps(value, indent=2))
+        return
+    typer.echo("\n\n".join(render_verification(verification) for verification in verifications))
+    if outcome.account.stopped:
+        typer.echo(f"Not all verifications were run: {outcome.account.stopped}", err=True)
+
+
+def verify_exit_code(outcome: VerifyOutcome) -> ExitCode:
+    """0 if every sample passed, 3 if one failed; else budget, model or not scored."""
+    states = {verification.state for verification in outcome.verifications.values()}
+    if ScoreState.FAILED in states:
+        return ExitCode.NOT_PASSED
+    if outcome.account.stop is StopKind.BUDGET:
+        return ExitCode.BUDGET
+    if outcome.account.stop is StopKind.ENDPOINT:
+        return ExitCode.NO_MODEL
+    return ExitCode.PASSED if states == {ScoreState.PASSED} else ExitCode.NOT_SCORED
