@@ -16,10 +16,9 @@ from maxproof.models.types import Call, CallAddress
 _SECRET_PARTS = re.compile(r"(?<=//)[^/@]*@|[?#].*\Z")
 
 
-def call_key(call: Call, binding: Binding, seed: int) -> bytes:
-    """32 bytes, SHA-256 over the address, template, inputs digest and `sampler_digest`. `seed` is the run's."""
-    address = call.address
-    return _digest(*_address_fields(address), call.template, call.inputs, sampler_digest(binding, seed))
+def call_key(call: Call, sampler: str) -> bytes:
+    """32 bytes, SHA-256 over the address, template, inputs digest and the `sampler_digest` of the call's binding."""
+    return _digest(*_address_fields(call.address), call.template, call.inputs, sampler)
 
 
 def sampler_digest(binding: Binding, seed: int) -> str:

@@ -8,16 +8,16 @@ run nothing but time: `max_failures` failures in a row, or one that can't succee
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from maxproof.models.bindings import Binding, Bindings
 from maxproof.models.budget import NOTHING, Admission, Amounts, share_left
-from maxproof.models.call_key import call_key, call_seed, public_url, sampler_digest
+from maxproof.models.call_key import call_key, call_seed, sampler_digest
 from maxproof.models.chat import ChatReply, ChatRequest
 from maxproof.models.journal import Journal
+from maxproof.models.journal_bodies import Exchange
 from maxproof.models.journal_rows import CallRecord
 from maxproof.models.ledger import RESERVING_ROLE, Ledger
 from maxproof.models.prices import check_priced, cost_of, prices_of
@@ -107,6 +107,7 @@ class JournaledCaller:
         self._load()
         self._before_s = elapsed_seconds(journal)
         self._begun = monotonic()
+        self._samplers = {binding.name: sampler_digest(binding, seed) for binding in bindings.values()}
         self._running: dict[bytes, asyncio.Event] = {}
         self._timeouts: dict[str, set[asyncio.Timeout]] = {}
         self._changed = asyncio.Event()
@@ -136,7 +137,7 @@ class JournaledCaller:
 
         Raises InputError if the journal can't be written.
         """
-        keys = [call_key(call, self._bindings[call.address.binding], self._seed) for call in calls]
+        keys = [call_key(call, self._samplers[self._bindings[call.address.binding].name]) for call in calls]
         results: _Results = {}
         missing: _Group = {}
         for key, call in zip(keys, calls, strict=True):
@@ -328,63 +329,40 @@ class JournaledCaller:
         prices = prices_of(binding.settings)
         results: _Results = {}
         records = []
-        request_texts = tuple(message.content for message in request.messages)
-        response_texts = tuple(text for answer in reply.answers for text in (answer.text, answer.reasoning))
-        for (key, call), answer in zip(asked.items(), reply.answers, strict=False):
+        exchange = Exchange(reply.request_body, reply.response_body, reply.answers)
+        for index, ((key, call), answer) in enumerate(zip(asked.items(), reply.answers, strict=False)):
             cost = cost_of(answer.usage, prices) if prices else None
             self._ledger.add(call.address.role, answer.usage, cost, answer.latency_s)
             results[key] = answer
             records.append(
-                dataclasses.replace(
-                    self._blank_record(key, call, answer, started),
-                    seed=request.seed,
-                    cost=cost,
-                    request_body=reply.request_body,
-                    response_body=reply.response_body,
-                    request_texts=request_texts,
-                    response_texts=response_texts,
-                    attempts=reply.attempts,
-                    adaptations=reply.adaptations,
+                CallRecord(
+                    key, call, binding, self._samplers[binding.name], answer, started, self._clock(),
+                    seed=request.seed, cost=cost, exchange=exchange, index=index,
+                    attempts=reply.attempts, adaptations=reply.adaptations,
                 )
-            )
+            )  # fmt: skip
         await self._write(records, self._streaks.answered(binding.endpoint))
         return results
 
     async def _failure(self, asked: _Group, failure: CallFailed, started: float) -> _Results:
         """Records one failed request and ends the run if it is one too many."""
-        endpoint = self._bindings[next(iter(asked.values())).address.binding].endpoint
-        failure = CallFailed(failure.kind, failure.message, endpoint=endpoint, attempts=failure.attempts)
-        provisional, gone = self._streaks.failed(endpoint, failure, tuple(asked))
+        binding = self._bindings[next(iter(asked.values())).address.binding]
+        failure = CallFailed(failure.kind, failure.message, endpoint=binding.endpoint, attempts=failure.attempts)
+        provisional, gone = self._streaks.failed(binding.endpoint, failure, tuple(asked))
         if gone:
-            self._end(endpoint, gone)
+            self._end(binding.endpoint, gone)
         records = [
-            dataclasses.replace(
-                self._blank_record(key, call, failure, started), attempts=failure.attempts, provisional=provisional
+            CallRecord(
+                key, call, binding, self._samplers[binding.name], failure, started, self._clock(),
+                attempts=failure.attempts, provisional=provisional,
             )
             for key, call in asked.items()
-        ]
+        ]  # fmt: skip
         for call in asked.values():
             self._ledger.add(call.address.role, None, None, 0.0)
         self._failed += len(asked)
         await self._write(records)
         return dict.fromkeys(asked, failure)
-
-    def _blank_record(self, key: bytes, call: Call, result: Answer | CallFailed, started: float) -> CallRecord:
-        binding = self._bindings[call.address.binding]
-        return CallRecord(
-            key=key,
-            address=call.address,
-            template=call.template,
-            inputs=call.inputs,
-            endpoint=binding.endpoint,
-            base_url=public_url(binding.settings.base_url),
-            model=binding.model,
-            sampling=binding.sampling,
-            sampler=sampler_digest(binding, self._seed),
-            result=result,
-            started=started,
-            finished=self._clock(),
-        )
 
     def _refused(self, role: str, endpoint: str) -> bool:
         """After a stop only the tournament goes on, and nothing at an endpoint that is gone."""

@@ -15,27 +15,24 @@ import os
 import sqlite3
 import tempfile
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 
 import filelock
 import zstandard
 
-from maxproof.models.journal_bodies import join_body, split_body
+from maxproof.models.journal_bodies import Exchange, pack_reply, split_request
 from maxproof.models.journal_rows import (
     SELECT_RESULT,
     CallRecord,
     StoredCall,
+    StoredExchange,
     insert_statement,
-    read_parts,
     row_of,
     stored_call,
-    write_parts,
 )
 from maxproof.models.journal_schema import (
     check_header,
@@ -46,7 +43,6 @@ from maxproof.models.journal_schema import (
     open_for_replay,
     open_read_only,
 )
-from maxproof.models.types import Answer
 from maxproof.problems import InputError
 
 _ZSTD_LEVEL = 3
@@ -78,6 +74,7 @@ class Journal:
         self._writer = writer
         self._folder = folder
         self._unzip = zstandard.ZstdDecompressor()
+        self._last_reply = (0, b"")
 
     @classmethod
     def create(cls, path: Path, meta: Mapping[str, str], *, clock: Callable[[], float] = time.time) -> Journal:
@@ -143,15 +140,23 @@ class Journal:
     def find(self, key: bytes) -> StoredCall | None:
         """The recorded result of a call. A provisional failure of an earlier session is not found when resuming."""
         rows = self._query(f"{SELECT_RESULT} WHERE key = ? AND (NOT provisional OR session >= ?)", key, self._visible)
-        return stored_call(rows[0], self._text) if rows else None
+        return stored_call(rows[0], self._read_reply) if rows else None
 
     def bodies(self, key: bytes) -> tuple[bytes, bytes] | None:
         """The raw request and response of a recorded call, byte for byte; empty for a failed call."""
-        rows = self._query("SELECT request, response FROM calls WHERE key = ?", key)
+        rows = self._query(
+            "SELECT head, prompt, tail, reply, response_start FROM calls LEFT JOIN replies ON replies.id = reply "
+            "WHERE key = ?",
+            key,
+        )
         if not rows:
             return None
-        request, response = (join_body(read_parts(stored, self._bytes)) for stored in rows[0])
-        return request, response
+        row = rows[0]
+        if row["reply"] is None:
+            return b"", b""
+        (prompt,) = self._query("SELECT body FROM prompts WHERE id = ?", row["prompt"])
+        request: bytes = row["head"] + self._unzipped(prompt["body"]) + row["tail"]
+        return request, self._read_reply(row["reply"])[row["response_start"] :]
 
     def calls(self, columns: str) -> Iterator[sqlite3.Row]:
         """The given columns of every call that `find` can find, in the order of their keys."""
@@ -234,15 +239,18 @@ class Journal:
         """The first session whose provisional failures count: ours when writing; all when replaying."""
         return self._writer.session if self._writer is not None else 0
 
-    def _text(self, number: int | None) -> str:
-        return "" if number is None else self._bytes(number).decode("utf-8", "surrogatepass")
+    def _read_reply(self, number: int) -> bytes:
+        # Samples of one request are read one after the other and share a reply.
+        if self._last_reply[0] != number:
+            (row,) = self._query("SELECT body FROM replies WHERE id = ?", number)
+            self._last_reply = (number, self._unzipped(row["body"]))
+        return self._last_reply[1]
 
-    def _bytes(self, number: int) -> bytes:
-        rows = self._query("SELECT body FROM texts WHERE id = ?", number)
+    def _unzipped(self, body: bytes) -> bytes:
         try:
-            return self._unzip.decompress(rows[0]["body"])
-        except (IndexError, zstandard.ZstdError) as error:
-            raise InputError(f"the call journal is damaged: text {number}: {error}", file=self.path) from error
+            return self._unzip.decompress(body)
+        except zstandard.ZstdError as error:
+            raise InputError(f"the call journal is damaged: {error}", file=self.path) from error
 
     def _query(self, statement: str, *values: object) -> list[sqlite3.Row]:
         # fetchall: a statement left half-read would hold a read lock and keep the log from being reused.
@@ -267,9 +275,8 @@ class _Writer:
         self.session_begun = False
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
         self._zip = zstandard.ZstdCompressor(level=_ZSTD_LEVEL, write_checksum=True)
-        # Samples of one request, and judges of one candidate, write the same texts within moments.
-        self._text_id = lru_cache(maxsize=64)(self._insert_bytes)
-        self._last_bodies: deque[tuple[bytes, str]] = deque(maxlen=2)
+        self._last_exchange: Exchange | None = None
+        self._last_stored: StoredExchange | None = None
         self._pending: list[tuple[Callable[[_Writer], None], asyncio.Future[None]]] = []
         self._busy = False
         self._broken: InputError | None = None
@@ -324,8 +331,7 @@ class _Writer:
             self._connection.execute("COMMIT")
             self.session_begun = True
         except BaseException as error:
-            self._text_id.cache_clear()
-            self._last_bodies.clear()
+            self._last_exchange = None
             with contextlib.suppress(sqlite3.Error):
                 self._connection.execute("ROLLBACK")
             if isinstance(error, sqlite3.OperationalError):
@@ -346,24 +352,21 @@ class _Writer:
         )
 
     def insert_call(self, record: CallRecord) -> None:
-        answer = record.result if isinstance(record.result, Answer) else Answer("")
-        refs = (
-            self._insert_text(answer.text),
-            self._insert_text(answer.reasoning),
-            self._insert_body(record.request_body, record.request_texts),
-            self._insert_body(record.response_body, record.response_texts),
-        )
-        row = row_of(record, self.session, refs)
-        self._connection.execute(insert_statement(row), row)
+        exchange = record.exchange
+        if exchange is not None and exchange is not self._last_exchange:
+            self._last_stored = self._insert_exchange(exchange)
+            self._last_exchange = exchange
+        row = row_of(record, self.session, self._last_stored if exchange is not None else None)
+        self._connection.execute(insert_statement(tuple(row)), row)
 
-    def _insert_body(self, body: bytes, texts: tuple[str, ...]) -> str:
-        # The samples of one request follow each other and share both bodies.
-        for known, stored in self._last_bodies:
-            if known is body:
-                return stored
-        stored = write_parts(split_body(body, texts), self._text_id)
-        self._last_bodies.append((body, stored))
-        return stored
+    def _insert_exchange(self, exchange: Exchange) -> StoredExchange:
+        head, messages, tail = split_request(exchange.request_body)
+        frame, spans = pack_reply(exchange.answers, exchange.response_body)
+        reply = self._connection.execute(
+            "INSERT INTO replies (response_start, body) VALUES (?, ?)",
+            (len(frame) - len(exchange.response_body), self._zip.compress(frame)),
+        ).lastrowid
+        return StoredExchange(head, self._insert_prompt(messages), tail, int(reply or 0), spans)
 
     def insert_event(self, kind: str, text: str) -> None:
         self._connection.execute(
@@ -380,18 +383,17 @@ class _Writer:
     def set_outcome(self, outcome: str) -> None:
         self._connection.execute("UPDATE sessions SET outcome = ? WHERE id = ?", (outcome, self.session))
 
-    def _insert_text(self, text: str) -> int | None:
-        return self._text_id(text.encode("utf-8", "surrogatepass")) if text else None
-
-    def _insert_bytes(self, text: bytes) -> int:
-        digest = hashlib.sha256(text).digest()
-        found = self._connection.execute("SELECT id FROM texts WHERE digest = ?", (digest,)).fetchone()
+    def _insert_prompt(self, messages: bytes) -> int:
+        digest = hashlib.sha256(messages).digest()
+        found = self._connection.execute("SELECT id FROM prompts WHERE digest = ?", (digest,)).fetchone()
         if found is not None:
             return int(found[0])
-        cursor = self._connection.execute(
-            "INSERT INTO texts (digest, body) VALUES (?, ?)", (digest, self._zip.compress(text))
+        return int(
+            self._connection.execute(
+                "INSERT INTO prompts (digest, body) VALUES (?, ?)", (digest, self._zip.compress(messages))
+            ).lastrowid
+            or 0
         )
-        return int(cursor.lastrowid or 0)
 
     def close(self) -> None:
         self._thread.shutdown(wait=True)

@@ -1,60 +1,68 @@
-"""Raw request and response bodies, taken apart so that a text which occurs in many of them is stored once.
+"""How raw bodies and answers are packed, so that what occurs twice is stored once and compressed once.
 
-A body is JSON that holds texts we also have apart: the messages of a request, the answer of a response. Each such text
-is cut out where its JSON encoding stands, and the body becomes a list of parts: bytes to keep, and texts to encode
-again. Joining the parts gives the same bytes, always: a text whose encoding is not found stays inside the bytes.
+*Requests.* Samples of one prompt differ in a few bytes of the request (seed, `n`). The body is cut in three around its
+messages; the middle is stored once by its digest. Where the cuts fall is a matter of size only: the parts joined are
+the body, whatever it holds.
+
+*Replies.* The raw response holds every answer again, JSON-escaped. Texts, reasonings and response of one reply are one
+compressed frame, in which the response costs a few percent; a call's row says where its own text and reasoning stand.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-MIN_SHARED_CHARS = 256
-
-_ENCODERS: tuple[Callable[[str], bytes], ...] = (
-    lambda text: json.dumps(text, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass"),
-    lambda text: json.dumps(text)[1:-1].encode("ascii"),
-)
+from maxproof.models.types import Answer
 
 
 @dataclass(frozen=True, slots=True)
-class SharedText:
-    """A text that stands in a body, encoded by the encoder of that number."""
+class Exchange:
+    """What went over the wire for one or more samples: raw bodies, and the answers in them, in order."""
 
-    text: str
-    encoder: int
-
-
-Part = bytes | SharedText
+    request_body: bytes
+    response_body: bytes
+    answers: tuple[Answer, ...]
 
 
-def split_body(body: bytes, texts: Iterable[str]) -> list[Part]:
-    """The parts of `body`. Each text is cut out wherever it stands; texts under 256 characters are left in."""
-    parts: list[Part] = [body]
-    for text in texts:
-        if len(text) >= MIN_SHARED_CHARS:
-            parts = _cut(parts, text)
-    return [part for part in parts if part != b""]
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where an answer's text stands in its reply's frame, in bytes; its reasoning follows the text."""
+
+    start: int
+    text_bytes: int
+    reasoning_bytes: int
 
 
-def join_body(parts: Sequence[Part]) -> bytes:
-    """The bytes that `split_body` took apart."""
-    return b"".join(part if isinstance(part, bytes) else _ENCODERS[part.encoder](part.text) for part in parts)
+def split_request(body: bytes) -> tuple[bytes, bytes, bytes]:
+    """(head, middle, tail) with head + middle + tail == body."""
+    start = max(0, body.find(b'"messages"'))
+    end = max(start, body.rfind(b'"}]') + 3) if b'"}]' in body else len(body)
+    return body[:start], body[start:end], body[end:]
 
 
-def _cut(parts: list[Part], text: str) -> list[Part]:
-    for number, encode in enumerate(_ENCODERS):
-        encoded = encode(text)
-        if not any(isinstance(part, bytes) and encoded in part for part in parts):
-            continue
-        pieces: list[Part] = []
-        for part in parts:
-            if isinstance(part, bytes):
-                for at, between in enumerate(part.split(encoded)):
-                    pieces += [SharedText(text, number), between] if at else [between]
-            else:
-                pieces.append(part)
-        return pieces
-    return parts
+def pack_reply(answers: Sequence[Answer], response_body: bytes) -> tuple[bytes, list[Span]]:
+    """The frame's content, texts first, and each answer's place in it. Lone surrogates are kept."""
+    pieces: list[bytes] = []
+    spans: list[Span] = []
+    position = 0
+    for answer in answers:
+        text, reasoning = _encoded(answer.text), _encoded(answer.reasoning)
+        spans.append(Span(position, len(text), len(reasoning)))
+        pieces += [text, reasoning]
+        position += len(text) + len(reasoning)
+    return b"".join([*pieces, response_body]), spans
+
+
+def unpack_answer(frame: bytes, span: Span) -> tuple[str, str]:
+    """Text and reasoning."""
+    middle = span.start + span.text_bytes
+    return _decoded(frame[span.start : middle]), _decoded(frame[middle : middle + span.reasoning_bytes])
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "surrogatepass")

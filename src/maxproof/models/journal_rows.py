@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from maxproof.models.journal_bodies import Part, SharedText
-from maxproof.models.types import Answer, AnswerState, CallAddress, CallFailed, FailureKind, Sampling, Usage
+from maxproof.models.bindings import Binding
+from maxproof.models.call_key import public_url
+from maxproof.models.journal_bodies import Exchange, Span, unpack_answer
+from maxproof.models.types import Answer, AnswerState, Call, CallFailed, FailureKind, Usage
 
 FAILED = "failed"
 
 SELECT_RESULT = (
-    "SELECT state, failure, message, endpoint, attempts, reported_model, finish_reason, unclosed_thinking, text, "
-    "reasoning, prompt_tokens, completion_tokens, reasoning_tokens, cached_tokens, estimated, latency, session "
-    "FROM calls"
+    "SELECT state, failure, message, endpoint, attempts, reported_model, finish_reason, unclosed_thinking, reply, "
+    "text_start, text_bytes, reasoning_bytes, prompt_tokens, completion_tokens, reasoning_tokens, cached_tokens, "
+    "estimated, latency, session FROM calls"
 )
 
 
@@ -26,33 +29,28 @@ class CallRecord:
     Attributes:
         key: see `call_key`.
         sampler: see `sampler_digest`.
-        seed: as sent, None if none was.
         result: the answer, or why there is none.
-        cost: None when the endpoint has no prices.
-        request_body, response_body: as sent and received; b"" for a failed call. Samples of one request share both.
-        request_texts, response_texts: texts that the bodies hold and that may occur in other bodies: stored once each.
         started, finished: unix seconds.
+        seed: as sent, None if none was.
+        cost: None when the endpoint has no prices.
+        exchange: what went over the wire, shared by the samples of one request; None for a failed call.
+        index: which of the exchange's answers this is.
+        attempts: HTTP requests sent.
+        adaptations: what the client did differently from the request.
         provisional: a failure that a resumed run asks again.
     """
 
     key: bytes
-    address: CallAddress
-    template: str
-    inputs: str
-    endpoint: str
-    base_url: str
-    model: str
-    sampling: Sampling
+    call: Call
+    binding: Binding
     sampler: str
     result: Answer | CallFailed
     started: float
     finished: float
     seed: int | None = None
     cost: float | None = None
-    request_body: bytes = b""
-    response_body: bytes = b""
-    request_texts: tuple[str, ...] = ()
-    response_texts: tuple[str, ...] = ()
+    exchange: Exchange | None = None
+    index: int = 0
     attempts: int = 1
     adaptations: tuple[str, ...] = ()
     provisional: bool = False
@@ -66,12 +64,25 @@ class StoredCall:
     session: int
 
 
-def row_of(record: CallRecord, session: int, refs: tuple[int | None, int | None, str, str]) -> dict[str, object]:
-    """Column name -> value. `refs`: text, reasoning, request, response as the journal refers to them."""
-    result, address = record.result, record.address
+@dataclass(frozen=True, slots=True)
+class StoredExchange:
+    """Where the journal keeps an exchange."""
+
+    head: bytes
+    prompt: int
+    tail: bytes
+    reply: int
+    spans: Sequence[Span]
+
+
+def row_of(record: CallRecord, session: int, exchange: StoredExchange | None) -> dict[str, object]:
+    """Column name -> value."""
+    result, call, binding = record.result, record.call, record.binding
+    address, sampling = call.address, binding.sampling
     answer = result if isinstance(result, Answer) else Answer("")
     failure = result if isinstance(result, CallFailed) else None
     usage = answer.usage
+    span = exchange.spans[record.index] if exchange else None
     return {
         "key": record.key,
         "session": session,
@@ -81,14 +92,14 @@ def row_of(record: CallRecord, session: int, refs: tuple[int | None, int | None,
         "sample": address.sample,
         "judge": address.judge,
         "attempt": address.attempt,
-        "template": record.template,
-        "inputs": record.inputs,
-        "endpoint": record.endpoint,
-        "base_url": record.base_url,
-        "model": record.model,
-        "temperature": record.sampling.temperature,
-        "top_p": record.sampling.top_p,
-        "max_tokens": record.sampling.max_tokens,
+        "template": call.template,
+        "inputs": call.inputs,
+        "endpoint": binding.endpoint,
+        "base_url": public_url(binding.settings.base_url),
+        "model": binding.model,
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "max_tokens": sampling.max_tokens,
         "sampler": record.sampler,
         "seed": record.seed,
         "state": FAILED if failure else answer.state.value,
@@ -98,8 +109,13 @@ def row_of(record: CallRecord, session: int, refs: tuple[int | None, int | None,
         "reported_model": _storable(answer.model),
         "finish_reason": _storable(answer.finish_reason),
         "unclosed_thinking": int(answer.unclosed_thinking),
-        "text": refs[0],
-        "reasoning": refs[1],
+        "reply": exchange.reply if exchange else None,
+        "text_start": span.start if span else None,
+        "text_bytes": span.text_bytes if span else None,
+        "reasoning_bytes": span.reasoning_bytes if span else None,
+        "head": exchange.head if exchange else None,
+        "prompt": exchange.prompt if exchange else None,
+        "tail": exchange.tail if exchange else None,
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
         "reasoning_tokens": usage.reasoning_tokens,
@@ -111,8 +127,6 @@ def row_of(record: CallRecord, session: int, refs: tuple[int | None, int | None,
         "adaptations": json.dumps(record.adaptations),
         "started": record.started,
         "finished": record.finished,
-        "request": refs[2],
-        "response": refs[3],
     }
 
 
@@ -121,12 +135,13 @@ def _storable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def insert_statement(columns: dict[str, object]) -> str:
-    names = ", ".join(columns)
-    return f"INSERT INTO calls ({names}) VALUES ({', '.join(':' + name for name in columns)})"
+@lru_cache(maxsize=1)
+def insert_statement(columns: tuple[str, ...]) -> str:
+    """The statement for a row of `row_of`."""
+    return f"INSERT INTO calls ({', '.join(columns)}) VALUES ({', '.join(':' + name for name in columns)})"
 
 
-def stored_call(row: sqlite3.Row, read_text: Callable[[int | None], str]) -> StoredCall:
+def stored_call(row: sqlite3.Row, read_reply: Callable[[int], bytes]) -> StoredCall:
     """The inverse of `row_of`, for a row of `SELECT_RESULT`."""
     if row["state"] == FAILED:
         failure = CallFailed(
@@ -140,10 +155,12 @@ def stored_call(row: sqlite3.Row, read_text: Callable[[int | None], str]) -> Sto
         row["cached_tokens"],
         bool(row["estimated"]),
     )
+    span = Span(row["text_start"], row["text_bytes"], row["reasoning_bytes"])
+    text, reasoning = unpack_answer(read_reply(row["reply"]), span)
     answer = Answer(
-        text=read_text(row["text"]),
+        text=text,
         state=AnswerState(row["state"]),
-        reasoning=read_text(row["reasoning"]),
+        reasoning=reasoning,
         unclosed_thinking=bool(row["unclosed_thinking"]),
         finish_reason=row["finish_reason"],
         usage=usage,
@@ -151,29 +168,3 @@ def stored_call(row: sqlite3.Row, read_text: Callable[[int | None], str]) -> Sto
         model=row["reported_model"],
     )
     return StoredCall(answer, row["session"])
-
-
-def write_parts(parts: list[Part], write_text: Callable[[bytes], int]) -> str:
-    """Parts as JSON: `"short bytes"`, `id` of stored bytes, or `[id, encoder]` of a shared text."""
-    items: list[object] = []
-    for part in parts:
-        if isinstance(part, SharedText):
-            items.append([write_text(part.text.encode("utf-8", "surrogatepass")), part.encoder])
-        elif len(part) <= 512 and part.isascii():
-            items.append(part.decode("ascii"))
-        else:
-            items.append(write_text(part))
-    return json.dumps(items)
-
-
-def read_parts(stored: str, read_bytes: Callable[[int], bytes]) -> list[Part]:
-    """The inverse of `write_parts`."""
-    parts: list[Part] = []
-    for item in json.loads(stored):
-        if isinstance(item, str):
-            parts.append(item.encode("ascii"))
-        elif isinstance(item, int):
-            parts.append(read_bytes(item))
-        else:
-            parts.append(SharedText(read_bytes(item[0]).decode("utf-8", "surrogatepass"), item[1]))
-    return parts

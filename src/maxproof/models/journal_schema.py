@@ -23,10 +23,15 @@ FORMAT_VERSION = 1
 
 _SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE texts (
+CREATE TABLE prompts (
     id INTEGER PRIMARY KEY,
-    digest BLOB NOT NULL UNIQUE,      -- SHA-256 of the text
-    body BLOB NOT NULL                -- zstd
+    digest BLOB NOT NULL UNIQUE,      -- SHA-256
+    body BLOB NOT NULL                -- zstd: the messages of a request body
+);
+CREATE TABLE replies (
+    id INTEGER PRIMARY KEY,
+    response_start INTEGER NOT NULL,  -- where the raw response begins, in bytes
+    body BLOB NOT NULL                -- zstd: texts and reasonings, then the raw response (see journal_bodies)
 );
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY,
@@ -49,13 +54,14 @@ CREATE TABLE calls (
     provisional INTEGER NOT NULL,     -- 1: a failure that a resumed run asks again
     failure TEXT NOT NULL, message TEXT NOT NULL,
     reported_model TEXT NOT NULL, finish_reason TEXT NOT NULL, unclosed_thinking INTEGER NOT NULL,
-    text INTEGER REFERENCES texts(id), reasoning INTEGER REFERENCES texts(id),
+    reply INTEGER REFERENCES replies(id),  -- NULL for a failed call
+    text_start INTEGER, text_bytes INTEGER, reasoning_bytes INTEGER,
+    head BLOB, prompt INTEGER REFERENCES prompts(id), tail BLOB,  -- the request body: head, prompt, tail
     prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL,
     reasoning_tokens INTEGER NOT NULL, cached_tokens INTEGER NOT NULL, estimated INTEGER NOT NULL,
     cost REAL,                        -- NULL: the endpoint has no prices
     latency REAL NOT NULL, attempts INTEGER NOT NULL, adaptations TEXT NOT NULL,
-    started REAL NOT NULL, finished REAL NOT NULL,
-    request TEXT NOT NULL, response TEXT NOT NULL  -- JSON lists of parts: see journal_bodies
+    started REAL NOT NULL, finished REAL NOT NULL
 );
 CREATE TABLE events (
     id INTEGER PRIMARY KEY,
@@ -126,7 +132,7 @@ def check_integrity(connection: sqlite3.Connection, path: Path) -> None:
     try:
         problems = [row[0] for row in connection.execute("PRAGMA quick_check(1)")]
         if problems == ["ok"]:
-            connection.execute("SELECT key, request FROM calls LIMIT 1").fetchall()
+            connection.execute("SELECT key, reply FROM calls LIMIT 1").fetchall()
             return
         reason = problems[0]
     except sqlite3.DatabaseError as error:

@@ -57,7 +57,10 @@ class Ledger:
         self, binding: Binding, role: str, messages: tuple[Message, ...], samples: int
     ) -> tuple[Decision, Amounts]:
         """Whether a request of `samples` samples may start, and its estimate, which counts as in flight if it does."""
-        prompt = sum(estimate_tokens(message.content) for message in messages)
+        if self.budget.max_tokens is None and self.budget.max_cost is None:
+            prompt = 0  # nobody asks, and counting takes time
+        else:
+            prompt = sum(estimate_tokens(message.content) for message in messages)
         answer = self._mean_answer(role)
         ask = self._amounts(binding, prompt, binding.sampling.max_tokens if answer is None else answer, samples)
         least = ask if answer is not None else self._amounts(binding, prompt, 0, samples)
