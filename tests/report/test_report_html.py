@@ -3,12 +3,13 @@
 import re
 import threading
 from dataclasses import replace
+from html import escape
 
 import pytest
 from report_views import failed_view, filtered, passed_view, realistic_view, standing, verification, view_of
 
 from maxproof.report.html import render_report
-from maxproof.report.tables import mark_errors, stages, total_usage
+from maxproof.report.tables import mark_errors, shown, stages, total_usage
 from maxproof.search.types import Match, StopReason
 
 
@@ -173,6 +174,15 @@ def test_quotes_of_errors_are_marked_once_and_never_overlap():
         ("sum is finite", 1),
         (" because it is", 0),
     ]
+
+
+@pytest.mark.parametrize("heavy", ['"', "<&", "\u200b\u202e", "証"])
+def test_a_page_is_bounded_in_what_is_written_not_in_characters(heavy):
+    text = heavy * (4000 // len(heavy)) + " the end"
+    written = shown(text, 2000)
+    assert 1500 < len(escape(written).encode()) < 3100
+    assert "characters left out" in written
+    assert shown("short " + heavy, 2000).startswith("short ")
 
 
 def test_long_texts_are_cut_with_a_note_and_the_page_stays_bounded():

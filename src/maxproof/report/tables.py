@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from html import escape
 
 from maxproof.models.template import clip, visible
 from maxproof.models.types import RoleUsage
@@ -22,13 +23,26 @@ from maxproof.search.types import Match, SearchResult, Standing
 from maxproof.verifier.types import ScoreState, Verification
 
 MAX_SHOWN_ERRORS = 40
-MAX_ASSESSMENT_CHARS = 6_000
+MAX_ASSESSMENT_CHARS = 8_000
 MAX_ERROR_CHARS = 4_000
+_CHUNK = 256
 
 
 def shown(text: str, limit: int) -> str:
-    """`text` with hidden characters made visible, cut to about `limit` characters, with a note of what was left out."""
-    return clip(visible(clip(text, limit)), limit)
+    """`text` with hidden characters made visible, cut to `limit` characters and 1.5 `limit` bytes of HTML, with a note.
+
+    Escapes and code points make a text longer, up to tenfold: what counts for the page is what is written.
+    """
+    text = clip(text, limit)
+    pieces: list[str] = []
+    room = limit * 3 // 2
+    for start in range(0, len(text), _CHUNK):
+        piece = visible(text[start : start + _CHUNK])
+        room -= len(escape(piece).encode())
+        if room < 0:
+            return "".join(pieces) + f"\n[… {len(text) - start} characters left out …]"
+        pieces.append(piece)
+    return "".join(pieces)
 
 
 @dataclass(frozen=True, slots=True)
