@@ -121,6 +121,17 @@ async def test_waiting_for_a_permit_does_not_eat_the_deadline() -> None:
     assert all(reply.latency_s < 1.5 for reply in replies)
 
 
+async def test_a_repeated_call_goes_before_those_that_wait() -> None:
+    script = Replies()
+    faults = FaultPlan.parse(["429@first=1"])
+    async with (
+        MockServer(script, faults=faults, latency=Latency(0.3, sigma=0)) as server,
+        client(server, concurrency=1) as chat,
+    ):
+        await all_of(chat, 5)
+    assert [seen.messages[-1]["content"] for seen in script.seen[:3]] == ["Prove 1.", "Prove 0.", "Prove 2."]
+
+
 async def test_a_silent_server_lowers_the_concurrency() -> None:
     async with (
         MockServer(Replies(), faults=FaultPlan.parse(["hang"])) as server,

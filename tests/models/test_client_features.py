@@ -196,6 +196,7 @@ BODY: dict[str, object] = {
         (400, "Unsupported: 'max_tokens'. Use 'max_completion_tokens'.", "max_tokens", adapt.MAX_COMPLETION_TOKENS),
         (400, "'temperature' does not support 0.7, only the default", "temperature", adapt.WITHOUT_TEMPERATURE),
         (400, "`temperature` and `top_p` cannot both be specified for this model.", "", adapt.WITHOUT_TOP_P),
+        (400, "temperature is unsupported with a seed", "temperature", adapt.WITHOUT_TEMPERATURE),
         (422, "seed: Extra inputs are not permitted", "seed", adapt.WITHOUT_SEED),
         (400, "Only one completion choice is allowed", "", adapt.WITHOUT_N),
         (400, "n must be 1 when using greedy sampling, got 4.", "", adapt.WITHOUT_N),
