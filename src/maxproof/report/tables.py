@@ -25,7 +25,7 @@ from maxproof.verifier.types import ScoreState, Verification
 MAX_SHOWN_ERRORS = 40
 MAX_ASSESSMENT_CHARS = 8_000
 MAX_ERROR_CHARS = 4_000
-_CHUNK = 256
+_CHUNK = 64
 
 
 def shown(text: str, limit: int) -> str:
