@@ -7,16 +7,11 @@ a lock file for its life. A session begins with its first row: a run that only r
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import hashlib
 import json
-import os
 import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -24,14 +19,10 @@ from types import TracebackType
 import filelock
 import zstandard
 
-from maxproof.models.journal_bodies import Exchange, pack_reply, split_request
 from maxproof.models.journal_rows import (
     SELECT_RESULT,
     CallRecord,
     StoredCall,
-    StoredExchange,
-    insert_statement,
-    row_of,
     stored_call,
 )
 from maxproof.models.journal_schema import (
@@ -39,13 +30,11 @@ from maxproof.models.journal_schema import (
     check_integrity,
     create_file,
     has_wal,
-    lock_path,
     open_for_replay,
     open_read_only,
 )
+from maxproof.models.journal_writer import JournalWriter, take_lock
 from maxproof.problems import InputError
-
-_ZSTD_LEVEL = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +54,7 @@ class Journal:
         self,
         path: Path,
         reader: sqlite3.Connection,
-        writer: _Writer | None,
+        writer: JournalWriter | None,
         folder: tempfile.TemporaryDirectory[str] | None = None,
     ) -> None:
         self.path = path
@@ -82,8 +71,13 @@ class Journal:
 
         Raises InputError if there is one already or the folder can't be written.
         """
-        create_file(path, meta)
-        return cls.resume(path, clock=clock)
+        lock = take_lock(path)
+        try:
+            create_file(path, meta)
+        except InputError:
+            lock.release()
+            raise
+        return cls._open(path, lock, clock)
 
     @classmethod
     def resume(cls, path: Path, *, clock: Callable[[], float] = time.time) -> Journal:
@@ -93,15 +87,17 @@ class Journal:
         damaged or of a newer format.
         """
         check_header(path)
-        lock = _take_lock(path)
+        return cls._open(path, take_lock(path), clock)
+
+    @classmethod
+    def _open(cls, path: Path, lock: filelock.BaseFileLock, clock: Callable[[], float]) -> Journal:
         try:
             check = open_read_only(path, immutable=not has_wal(path))
             try:
                 check_integrity(check, path)
             finally:
                 check.close()
-            writer = _Writer(path, lock, clock)
-            return cls(path, open_read_only(path), writer)
+            return cls(path, open_read_only(path), JournalWriter(path, lock, clock))
         except sqlite3.Error as error:
             lock.release()
             raise InputError(f"cannot open the call journal: {error}", file=path) from error
@@ -178,7 +174,7 @@ class Journal:
         return tuple((row["session"], row["text"]) for row in rows)
 
     def meta(self, name: str) -> str:
-        """ "" if it was never set."""
+        """The value of `create`'s or `set_meta`'s; empty if there is none."""
         rows = self._query("SELECT value FROM meta WHERE name = ?", name)
         return str(rows[0][0]) if rows else ""
 
@@ -195,7 +191,7 @@ class Journal:
         the disk is full or fails; what was recorded before stays.
         """
 
-        def write(writer: _Writer) -> None:
+        def write(writer: JournalWriter) -> None:
             for record in records:
                 writer.insert_call(record)
             writer.confirm(confirm)
@@ -229,7 +225,7 @@ class Journal:
     ) -> None:
         self.close()
 
-    async def _write(self, change: Callable[[_Writer], None]) -> None:
+    async def _write(self, change: Callable[[JournalWriter], None]) -> None:
         if self._writer is None:
             raise ValueError("this journal is open for replay only")
         await self._writer.submit(change)
@@ -258,168 +254,6 @@ class Journal:
             return self._reader.execute(statement, values).fetchall()
         except sqlite3.DatabaseError as error:
             raise InputError(f"cannot read the call journal: {error}", file=self.path) from error
-
-
-class _Writer:
-    """One thread, one connection, one transaction for each batch of changes."""
-
-    def __init__(self, path: Path, lock: filelock.BaseFileLock, clock: Callable[[], float]) -> None:
-        self._path = path
-        self._lock = lock
-        self._clock = clock
-        self._started = clock()
-        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        self._connection.execute("PRAGMA synchronous = FULL")
-        self._connection.execute("PRAGMA foreign_keys = ON")
-        self.session: int = self._connection.execute("SELECT ifnull(max(id), 0) + 1 FROM sessions").fetchone()[0]
-        self.session_begun = False
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
-        self._zip = zstandard.ZstdCompressor(level=_ZSTD_LEVEL, write_checksum=True)
-        self._last_exchange: Exchange | None = None
-        self._last_stored: StoredExchange | None = None
-        self._pending: list[tuple[Callable[[_Writer], None], asyncio.Future[None]]] = []
-        self._busy = False
-        self._broken: InputError | None = None
-
-    async def submit(self, change: Callable[[_Writer], None]) -> None:
-        if self._broken is not None:
-            raise self._broken
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[None] = loop.create_future()
-        self._pending.append((change, done))
-        if not self._busy:
-            self._busy = True
-            loop.call_soon(self._start_batch, loop)
-        await done
-
-    def _start_batch(self, loop: asyncio.AbstractEventLoop) -> None:
-        batch, self._pending = self._pending, []
-        self._busy = bool(batch)
-        if not batch:
-            return
-        future = self._thread.submit(self._commit, [change for change, _ in batch])
-
-        def finished(future: Future[None]) -> None:
-            # A closed loop has nobody left to tell; the rows are written all the same.
-            with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(self._end_batch, loop, [done for _, done in batch], future)
-
-        future.add_done_callback(finished)
-
-    def _end_batch(
-        self, loop: asyncio.AbstractEventLoop, waiting: list[asyncio.Future[None]], future: Future[None]
-    ) -> None:
-        error = future.exception()
-        for done in waiting:
-            if done.done():
-                continue
-            if error is None:
-                done.set_result(None)
-            else:
-                done.set_exception(error)
-        self._start_batch(loop)
-
-    def _commit(self, changes: list[Callable[[_Writer], None]]) -> None:
-        if self._broken is not None:
-            raise self._broken
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._begin_session()
-            for change in changes:
-                change(self)
-            self._connection.execute("UPDATE sessions SET last = ? WHERE id = ?", (self._clock(), self.session))
-            self._connection.execute("COMMIT")
-            self.session_begun = True
-        except BaseException as error:
-            self._last_exchange = None
-            with contextlib.suppress(sqlite3.Error):
-                self._connection.execute("ROLLBACK")
-            if isinstance(error, sqlite3.OperationalError):
-                self._broken = InputError(
-                    f"cannot write the call journal: {error}; what was recorded before is safe",
-                    file=self._path,
-                    hint="make room, then resume the run",
-                )
-                raise self._broken from error
-            raise
-
-    def _begin_session(self) -> None:
-        if self.session_begun:
-            return
-        self._connection.execute("DELETE FROM calls WHERE provisional")
-        self._connection.execute(
-            "INSERT INTO sessions (id, started, last) VALUES (?, ?, ?)", (self.session, self._started, self._started)
-        )
-
-    def insert_call(self, record: CallRecord) -> None:
-        exchange = record.exchange
-        if exchange is not None and exchange is not self._last_exchange:
-            self._last_stored = self._insert_exchange(exchange)
-            self._last_exchange = exchange
-        row = row_of(record, self.session, self._last_stored if exchange is not None else None)
-        self._connection.execute(insert_statement(tuple(row)), row)
-
-    def _insert_exchange(self, exchange: Exchange) -> StoredExchange:
-        head, messages, tail = split_request(exchange.request_body)
-        frame, spans = pack_reply(exchange.answers, exchange.response_body)
-        reply = self._connection.execute(
-            "INSERT INTO replies (response_start, body) VALUES (?, ?)",
-            (len(frame) - len(exchange.response_body), self._zip.compress(frame)),
-        ).lastrowid
-        return StoredExchange(head, self._insert_prompt(messages), tail, int(reply or 0), spans)
-
-    def insert_event(self, kind: str, text: str) -> None:
-        self._connection.execute(
-            "INSERT INTO events (session, at, kind, text) VALUES (?, ?, ?, ?)",
-            (self.session, self._clock(), kind, text),
-        )
-
-    def set_meta(self, name: str, value: str) -> None:
-        self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
-
-    def confirm(self, keys: Sequence[bytes]) -> None:
-        self._connection.executemany("UPDATE calls SET provisional = 0 WHERE key = ?", [(key,) for key in keys])
-
-    def set_outcome(self, outcome: str) -> None:
-        self._connection.execute("UPDATE sessions SET outcome = ? WHERE id = ?", (outcome, self.session))
-
-    def _insert_prompt(self, messages: bytes) -> int:
-        digest = hashlib.sha256(messages).digest()
-        found = self._connection.execute("SELECT id FROM prompts WHERE digest = ?", (digest,)).fetchone()
-        if found is not None:
-            return int(found[0])
-        return int(
-            self._connection.execute(
-                "INSERT INTO prompts (digest, body) VALUES (?, ?)", (digest, self._zip.compress(messages))
-            ).lastrowid
-            or 0
-        )
-
-    def close(self) -> None:
-        self._thread.shutdown(wait=True)
-        try:
-            if self._pending:  # rows of calls whose wait was cancelled while a commit ran: they are paid for
-                self._commit([change for change, _ in self._pending])
-        finally:
-            self._connection.close()
-            self._lock.release()
-
-
-def _take_lock(path: Path) -> filelock.BaseFileLock:
-    place = lock_path(path)
-    try:
-        holder = place.read_text(encoding="ascii", errors="replace").strip() if place.exists() else ""
-        lock = filelock.FileLock(place)
-        lock.acquire(timeout=0.5, poll_interval=0.05)
-        place.write_text(f"{os.getpid()}\n", encoding="ascii")
-    except filelock.Timeout:
-        who = f"process {holder}" if holder.isdigit() else "another process"
-        raise InputError(
-            f"{who} is writing this run", file=path, hint="wait for it or stop it; two can't write one run"
-        ) from None
-    except OSError as error:
-        raise InputError(f"cannot lock the call journal: {error.strerror}", file=place) from error
-    return lock
 
 
 def changed_settings(journal: Journal, config: Mapping[str, str]) -> list[str]:

@@ -37,7 +37,7 @@ class Span:
 def split_request(body: bytes) -> tuple[bytes, bytes, bytes]:
     """(head, middle, tail) with head + middle + tail == body."""
     start = max(0, body.find(b'"messages"'))
-    end = max(start, body.rfind(b'"}]') + 3) if b'"}]' in body else len(body)
+    end = max(start, body.rfind(b'"}]') + 3)
     return body[:start], body[start:end], body[end:]
 
 
