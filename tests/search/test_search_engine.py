@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_fakes import PREFIX, Table, play
+from search_fakes import PREFIX, FakeRoles, Scheduler, Table, play
 
 from maxproof.models.types import CallNotRun
+from maxproof.search.engine import search
 from maxproof.search.events import CandidateLost, RoundClosed, Stopped, Verified
 from maxproof.search.settings import SearchSettings
 from maxproof.search.types import StopReason
@@ -233,6 +235,49 @@ def test_a_refused_verification_never_outranks_a_perfect_candidate():
     assert result.stop is StopReason.NOT_RUN
     assert result.winner == 1
     assert result.passed
+
+
+def test_refused_summaries_end_the_refinement():
+    class NoSummaries(Table):
+        def trouble(self, *key):
+            if key[:2] == ("summarise", 2):
+                raise CallNotRun("budget")
+
+        def verification(self, candidate, sample):
+            return NEVER_PERFECT.verification(candidate, sample)
+
+    result, fakes = play(SearchSettings(candidates=4), NoSummaries(0))
+    assert result.stop is StopReason.NOT_RUN
+    assert len(result.rounds) == 1
+    assert fakes.count("patch") == 0
+    assert fakes.count("rank") > 0
+    assert [s.summary for s in result.standings] == ["summary 0", "summary 1", "", "summary 3"]
+
+
+async def test_no_barrier_between_the_stages_of_a_round():
+    """One proof is written only after another is fully verified and summarised: nothing waits for the whole stage."""
+    verified, summarised = asyncio.Event(), asyncio.Event()
+
+    class Waiting(FakeRoles):
+        async def generate(self, slot):
+            if slot.id == 3:
+                await verified.wait()
+                await summarised.wait()
+            return await super().generate(slot)
+
+        async def verify(self, candidate, samples):
+            if samples[-1] == 3:
+                verified.set()
+            return await super().verify(candidate, samples)
+
+        async def summarise(self, candidate, first):
+            summarised.set()
+            return await super().summarise(candidate, first)
+
+    fakes = Waiting(ALWAYS_PERFECT, Scheduler(None))
+    async with asyncio.timeout(30):
+        result = await search(SearchSettings(candidates=4), fakes.roles)
+    assert len(result.standings) == 4
 
 
 @pytest.mark.parametrize("mode", ["top", "perfect"])

@@ -65,6 +65,11 @@ def test_prospect(points, refused, expected):
         assert found == expected
 
 
+def test_a_filtered_candidate_ranks_behind_other_zeros():
+    found = prospect(standing(0, 0, filtered=True), refused=False)
+    assert found == Prospect(0, 0, certain=False, settled=True, filtered=True)
+
+
 def test_the_critique_is_that_of_the_lowest_sample_with_the_minimum():
     assert standing(0, 6, 1, 7, 1).critique == "critique 1"
     assert standing(0, None, 7, 7, 7).critique == "critique 1"

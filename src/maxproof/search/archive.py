@@ -63,10 +63,11 @@ class Archive:
         self._update(Standing(candidate, self._planned))
 
     def record(self, candidate: int, verification: Verification) -> Standing:
-        """Adds one verification; those of a standing are ordered by sample whatever the order they come in."""
+        """Adds the next verification by sample."""
         standing = self._standings[candidate]
-        known = sorted({**standing.verifications, verification.sample: verification}.items())
-        return self._update(replace(standing, verifications=dict(known)))
+        return self._update(
+            replace(standing, verifications={**standing.verifications, verification.sample: verification})
+        )
 
     def refuse(self, candidate: int) -> None:
         """A verification of this candidate was refused: it gets no further one."""
