@@ -4,10 +4,10 @@ The *mathematics* of a text is the sequence of
 
 - its formulas (see `formulas.py`), each as its TeX tokens, read by pylatexenc, without delimiters, white space, spacing
   macros, braces around one token, and punctuation at the end: `$x^{2}.$` and `\(x^2\)` are the same formula;
-- its *plain mathematics* between the formulas: words with a digit or a mathematical sign in them (`a_1=2k`, `n≥3`, `17`),
-  applications (`f(n)`), names of points and variables (`ABC`, `x`; not `a`, `A` and `I`), without Markdown stars and
-  punctuation at their ends. Marks that only order or decorate the text (`Step 3`, `2.` or `>` at the start of a line, a
-  line of dashes) are not mathematics.
+- its *plain mathematics* between the formulas: words with a digit or a mathematical sign in them (`a_1=2k`, `n≥3`,
+  `17`), applications (`f(n)`), names of points and variables (`ABC`, `x`; not `a`, `A` and `I`), without Markdown stars
+  and punctuation at their ends. Marks that only order or decorate the text (`Step 3`, `2.` or `>` at the start of a
+  line, a line of dashes) are not mathematics.
 
 A rewrite is accepted iff
 
@@ -15,8 +15,8 @@ A rewrite is accepted iff
 2. nothing is lost. The rules of layer 2 may drop repetitions only (in a closing section): every distinct item of the
    original still occurs in their result. A model may drop only what the rules drop: the mathematics of the rule-based
    result is a subsequence of that of the model's;
-3. a model's rewrite is at most 10 % and 200 characters longer than the original. Words carry mathematics too: this bounds
-   how much of it a model could slip in.
+3. a model's rewrite is at most 10 % and 200 characters longer than the original. Words carry mathematics too: this
+   bounds how much of it a model could slip in.
 """
 
 from __future__ import annotations

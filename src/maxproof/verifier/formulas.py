@@ -1,8 +1,8 @@
 r"""Where the formulas of a Markdown or LaTeX text are, in one linear pass.
 
 Protected are `$…$`, `$$…$$`, `\(…\)`, `\[…\]`, environments such as `align` or `cases`, code spans and code fences. An
-opener without its closer is ordinary text. Inline forms end at a blank line at the latest, as in TeX, so one stray dollar
-sign spoils a paragraph at most. Environments that hold prose (`proof`, `enumerate`, ...) are looked through.
+opener without its closer is ordinary text. Inline forms end at a blank line at the latest, as in TeX, so one stray
+dollar sign spoils a paragraph at most. Environments that hold prose (`proof`, `enumerate`, ...) are looked through.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from bisect import bisect_right
 from collections import defaultdict
 from typing import NamedTuple
 
-PROSE_ENVIRONMENTS = frozenset(
-    "abstract case center claim corollary definition description document enumerate example itemize lemma note proof "
-    "proposition quotation quote remark solution step theorem".split()
-)
+# fmt: off
+PROSE_ENVIRONMENTS = frozenset((
+    "abstract", "case", "center", "claim", "corollary", "definition", "description", "document", "enumerate", "example",
+    "itemize", "lemma", "note", "proof", "proposition", "quotation", "quote", "remark", "solution", "step", "theorem",
+))
+# fmt: on
 
 _TOKEN = re.compile(
     r"\\begin\{(?P<begin>[A-Za-z]+\*?)\}|\\end\{(?P<end>[A-Za-z]+\*?)\}"

@@ -2,9 +2,9 @@ r"""Layer 2, rule-based: a proof without its packaging, so that judges compare m
 
 Each pass finds what it would cut, on a copy of the text in which formulas and code are masked; all cuts of a round are
 made at once, and rounds repeat until nothing changes. Passes only cut, so nothing can be added; the content guard says
-whether anything was lost, and if so the text stays as it was. Left alone on purpose: `Case 1`, `Lemma 2`, `Claim` and all
-other headings (only their marks go), italics (`a *b* c` may be a product), lists, and openers whose goal holds mathematics
-(cutting "To prove that" would turn a goal into a claim).
+whether anything was lost, and if so the text stays as it was. Left alone on purpose: `Case 1`, `Lemma 2`, `Claim` and
+all other headings (only their marks go), italics (`a *b* c` may be a product), lists, and openers whose goal holds
+mathematics (cutting "To prove that" would turn a goal into a claim).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MAX_SECTION_SHARE = 0.25
 Cut = tuple[int, int]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=128)
 def normalise_text(text: str) -> tuple[str, tuple[str, ...]]:
     """The normalised text, and the names of the passes that cut something, in the order of `PASSES`.
 
@@ -123,9 +123,7 @@ def _step_header(prose: str, text: str) -> Iterable[Cut]:
     if not headers or _STEPS_MENTION.search(prose):
         return
     labels = {header.start("label") for header in headers}
-    mentioned = {
-        mention.group(1).lower() for mention in _STEP_MENTION.finditer(prose) if mention.start() not in labels
-    }
+    mentioned = {mention.group(1).lower() for mention in _STEP_MENTION.finditer(prose) if mention.start() not in labels}
     for header in headers:
         if header.group("number").lower() not in mentioned:
             yield header.start("label"), header.end("space")
@@ -184,9 +182,7 @@ _EMOJI_AT_START = re.compile(
     r"(?=[^\n]*(?:[^\W\d_]{2}|\0))",
     re.MULTILINE,
 )
-_EMOJI_AT_END = re.compile(
-    rf"(?<![{PICTURES}])[{PICTURES}]++(?=(?:\*\*)?[ \t]*$)", re.MULTILINE
-)
+_EMOJI_AT_END = re.compile(rf"(?<![{PICTURES}])[{PICTURES}]++(?=(?:\*\*)?[ \t]*$)", re.MULTILINE)
 
 
 def _emoji(prose: str, text: str) -> Iterable[Cut]:

@@ -6,13 +6,31 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from maxproof.models.template import MAX_BLOCK_CHARS
+
 
 class BadCaseSettings(BaseModel):
     """Limits of layer 1. Each rule has its limits here; see `bad_case.py` for what they mean."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    max_chars: int = Field(200_000, ge=1, description="length budget of the visible proof, characters")
+    min_chars: int = Field(10, ge=1, description="letters and digits that a proof has at least, characters")
+    max_chars: int = Field(
+        200_000, ge=1, le=MAX_BLOCK_CHARS, description="length budget of the visible proof, characters"
+    )
+    loop_min_words: int = Field(200, ge=20, description="shorter texts are never called a loop, words")
+    loop_share: float = Field(
+        0.6, gt=0, le=1, description="share of a text's words (or of its last loop_tail_words) inside repeated phrases"
+    )
+    loop_tail_words: int = Field(1000, ge=100, description="the end of a text that is looked at by itself, words")
+    loop_phrase_words: int = Field(20, ge=2, le=1000, description="length of a phrase, words")
+    loop_verbatim_repeats: int = Field(8, ge=2, description="a phrase said this often is repeated")
+    loop_template_repeats: int = Field(
+        40, ge=2, description="the same where the repetitions differ in numbers only, as in a long case by case check"
+    )
+    max_compression: float = Field(
+        12, gt=1, description="length of the text over its zlib length (level 1); real proofs reach 3"
+    )
 
 
 class NormaliserSettings(BaseModel):
