@@ -16,6 +16,7 @@ from maxproof.models.settings import BudgetSettings, EndpointSettings, RoleSetti
 from maxproof.models.types import Answer, Call, CallAddress, Message, Usage
 
 PROBLEM = "Prove that the square of an odd integer leaves remainder 1 on division by 8. " * 8
+USAGE = Usage(100, 50)
 
 
 class FakeEndpoint:
@@ -27,7 +28,7 @@ class FakeEndpoint:
         *,
         supports_n: bool = True,
         choices: int | None = None,
-        usage: Usage = Usage(100, 50),
+        usage: Usage = USAGE,
         reply: str = "answer {0}",
     ) -> None:
         self.script = script

@@ -19,6 +19,10 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "journal.sqlite"
 
 
+def content(path: Path) -> bytes:
+    return path.read_bytes()
+
+
 def texts(results: object) -> list[str]:
     assert isinstance(results, list)
     return [result.text if isinstance(result, Answer) else repr(result) for result in results]
@@ -132,7 +136,7 @@ async def test_limits_and_keys_change_no_answer(path: Path) -> None:
     endpoint = FakeEndpoint()
     with caller_on(path, endpoint, bindings=bindings_of(other)) as caller:
         assert await caller.ask(call()) == answer
-    assert b"secret" not in path.read_bytes()
+    assert b"secret" not in content(path)
 
 
 async def test_a_replay_never_asks(path: Path) -> None:
@@ -317,9 +321,9 @@ async def test_a_resume_that_finds_everything_leaves_no_trace(path: Path) -> Non
         await caller.ask(call())
         await caller.finish("done")
         elapsed = caller.elapsed_s()
-    before = path.read_bytes()
+    before = content(path)
     with caller_on(path, FakeEndpoint()) as caller:
         await caller.ask(call())
         await caller.finish("done")
         assert caller.elapsed_s() == elapsed
-    assert path.read_bytes() == before
+    assert content(path) == before

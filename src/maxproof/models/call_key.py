@@ -13,7 +13,8 @@ import re
 from maxproof.models.bindings import Binding
 from maxproof.models.types import Call, CallAddress
 
-_SECRET_PARTS = re.compile(r"(?<=//)[^/@]*@|[?#].*\Z")
+_USER = re.compile(r"(?<=//)[^/]*@")
+_QUERY = re.compile(r"[?#].*\Z", re.DOTALL)
 
 
 def call_key(call: Call, sampler: str) -> bytes:
@@ -24,11 +25,11 @@ def call_key(call: Call, sampler: str) -> bytes:
 def sampler_digest(binding: Binding, seed: int) -> str:
     """Hex SHA-256 (16 digits) of what samples an answer: endpoint, model, sampling, extra body, the run's seed.
 
-    Limits, prices, keys and timeouts are not part of it: they change no answer.
+    Limits, prices, keys, passwords and timeouts are not part of it: they change no answer.
     """
     sampling = binding.sampling
     return _digest(
-        public_url(binding.settings.base_url),
+        _without_user(binding.settings.base_url).rstrip("/"),
         binding.model,
         sampling.temperature,
         sampling.top_p,
@@ -45,7 +46,11 @@ def call_seed(seed: int, address: CallAddress) -> int:
 
 def public_url(base_url: str) -> str:
     """`base_url` without user, password, query and final slash: what may be stored and shown."""
-    return _SECRET_PARTS.sub("", base_url).rstrip("/")
+    return base_url if base_url.startswith("local:") else _QUERY.sub("", _without_user(base_url)).rstrip("/")
+
+
+def _without_user(base_url: str) -> str:
+    return _USER.sub("", base_url)
 
 
 def _address_fields(address: CallAddress) -> tuple[str | int, ...]:
