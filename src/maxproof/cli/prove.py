@@ -14,7 +14,7 @@ from maxproof.cli.config import flatten, with_overrides
 from maxproof.cli.errors import ExitCode, reporting
 from maxproof.cli.loop import run_async
 from maxproof.cli.verify import verify_run
-from maxproof.models.caller import StopKind
+from maxproof.models.types import StopKind
 from maxproof.problems.load import load_problem
 from maxproof.report.live import observer_for
 from maxproof.report.outputs import view_of, write_outputs
@@ -164,5 +164,5 @@ def exit_code(outcome: ProveOutcome) -> ExitCode:
     if outcome.result.passed:
         return ExitCode.PASSED
     return {StopKind.BUDGET: ExitCode.BUDGET, StopKind.ENDPOINT: ExitCode.NO_MODEL}.get(
-        outcome.account.stop, ExitCode.NOT_PASSED
+        outcome.account.stop.kind, ExitCode.NOT_PASSED
     )

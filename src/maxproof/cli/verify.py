@@ -12,7 +12,7 @@ from maxproof import __version__
 from maxproof.cli import options as o
 from maxproof.cli.errors import ExitCode, reporting
 from maxproof.cli.loop import run_async
-from maxproof.models.caller import StopKind
+from maxproof.models.types import StopKind
 from maxproof.problems.load import load_problem, read_proof
 from maxproof.report.live import observer_for
 from maxproof.report.text import render_verification, verification_json
@@ -86,13 +86,13 @@ def print_verifications(outcome: VerifyOutcome, *, as_json: bool) -> None:
     if as_json:
         value = {
             "verifications": [verification_json(verification) for verification in verifications],
-            "stopped": outcome.account.stopped,
+            "stopped": outcome.account.stop.reason,
         }
         typer.echo(json.dumps(value, indent=2))
         return
     typer.echo("\n\n".join(render_verification(verification) for verification in verifications))
-    if outcome.account.stopped:
-        typer.echo(f"Not all verifications were run: {outcome.account.stopped}", err=True)
+    if outcome.account.stop.reason:
+        typer.echo(f"Not all verifications were run: {outcome.account.stop.reason}", err=True)
 
 
 def verify_exit_code(outcome: VerifyOutcome) -> ExitCode:
@@ -100,8 +100,8 @@ def verify_exit_code(outcome: VerifyOutcome) -> ExitCode:
     states = {verification.state for verification in outcome.verifications.values()}
     if ScoreState.FAILED in states:
         return ExitCode.NOT_PASSED
-    if outcome.account.stop is StopKind.BUDGET:
+    if outcome.account.stop.kind is StopKind.BUDGET:
         return ExitCode.BUDGET
-    if outcome.account.stop is StopKind.ENDPOINT:
+    if outcome.account.stop.kind is StopKind.ENDPOINT:
         return ExitCode.NO_MODEL
     return ExitCode.PASSED if states == {ScoreState.PASSED} else ExitCode.NOT_SCORED

@@ -33,9 +33,11 @@ from maxproof.models.types import (
     Message,
     NoAnswer,
     RoleUsage,
+    Stop,
+    StopKind,
     Usage,
 )
-from maxproof.models.usage import elapsed_seconds, role_usage, stop_reason
+from maxproof.models.usage import elapsed_seconds, first_started, recorded_stop, role_usage, stop_event
 from maxproof.problems import InputError
 
 NOT_RECORDED = "not recorded"
@@ -97,8 +99,8 @@ class JournaledCaller:
         if self._budget.max_cost is not None:
             check_priced(bindings.endpoints)
         self._priced = all(prices_of(settings) is not None for settings in bindings.endpoints.values())
-        self._recorded_stop = stop_reason(journal)
-        self._stop = "" if journal.writable else self._recorded_stop
+        self._recorded_stop = recorded_stop(journal)
+        self._stop = Stop() if journal.writable else self._recorded_stop
         self._stop_noted = False
         self._broken = False
         self._gone: set[str] = set()
@@ -116,8 +118,8 @@ class JournaledCaller:
         self._missing = 0
 
     @property
-    def stop_reason(self) -> str:
-        """What ended the run early: a budget, the deadline, a dead endpoint; "" otherwise."""
+    def stop(self) -> Stop:
+        """What ended the run early: a budget, the deadline, a dead endpoint; false if nothing did."""
         return self._stop
 
     @property
@@ -148,7 +150,7 @@ class JournaledCaller:
                 missing[key] = call
         if missing and not self._journal.writable:
             self._missing += len(missing)
-            results |= {key: CallNotRun(self._stop or NOT_RECORDED) for key in missing}
+            results |= {key: CallNotRun(self._stop.reason or NOT_RECORDED) for key in missing}
         elif missing:
             results |= await self._obtain_all(self._groups(missing))
         return [results[key] for key in keys]
@@ -164,6 +166,10 @@ class JournaledCaller:
     def usage(self) -> tuple[RoleUsage, ...]:
         """See `role_usage`."""
         return role_usage(self._journal)
+
+    def started(self) -> float:
+        """Unix seconds at which the run's first session began; 0 if nothing is recorded."""
+        return first_started(self._journal)
 
     def elapsed_s(self) -> float:
         """Seconds of work over all sessions, as recorded: a replay gives the same number."""
@@ -242,11 +248,11 @@ class JournaledCaller:
         binding = self._bindings[first.address.binding]
         role = first.address.role
         if self._refused(role, binding.endpoint):
-            return _not_run(group, self._stop)
+            return _not_run(group, self._stop.reason)
         messages = first.prompt()
         admitted, estimate = await self._admit(binding, role, messages, len(group))
         asked = dict(list(group.items())[:admitted])
-        results = _not_run({key: group[key] for key in group if key not in asked}, self._stop)
+        results = _not_run({key: group[key] for key in group if key not in asked}, self._stop.reason)
         if not asked:
             return results
         seed = call_seed(self._seed, first.address) if binding.settings.send_seed else None
@@ -259,7 +265,7 @@ class JournaledCaller:
             return results | await self._failure(asked, failure, started)
         except CallNotRun:
             self._release(estimate)
-            return results | _not_run(asked, self._stop)
+            return results | _not_run(asked, self._stop.reason)
         except BaseException:
             self._release(estimate)
             raise
@@ -289,7 +295,7 @@ class JournaledCaller:
                 raise
             if not self._stop:
                 await self._stop_run(self._deadline_reason())
-            raise CallNotRun(self._stop) from None
+            raise CallNotRun(self._stop.reason) from None
         finally:
             in_flight.discard(limit)
         if not reply.answers:
@@ -370,7 +376,7 @@ class JournaledCaller:
 
     def _end(self, endpoint: str, reason: str) -> None:
         """The endpoint is gone: what is in flight there is cut off, nothing new starts but the tournament elsewhere."""
-        self._stop = self._stop or reason
+        self._stop = self._stop or Stop(StopKind.ENDPOINT, reason)
         self._gone.add(endpoint)
         now = asyncio.get_running_loop().time()
         for limit in self._timeouts.get(endpoint, ()):
@@ -382,20 +388,20 @@ class JournaledCaller:
         """The first reason stands."""
         if self._stop:
             return
-        self._stop = reason
+        self._stop = Stop(StopKind.BUDGET, reason)
         self._wake()
         # A resumed run that is refused at once for the same reason leaves no trace.
-        if self._journal.session_begun or reason != self._recorded_stop:
+        if self._journal.session_begun or self._stop != self._recorded_stop:
             await self._write()
 
     async def _write(self, records: Sequence[CallRecord] = (), confirm: Sequence[bytes] = ()) -> None:
-        events = [("stop", self._stop)] if self._stop and not self._stop_noted else []
+        events = [stop_event(self._stop)] if self._stop and not self._stop_noted else []
         self._stop_noted = bool(self._stop)
         try:
             await self._journal.record(records, confirm=confirm, events=events)
         except InputError as error:
             self._broken = True
-            self._stop = self._stop or str(error)
+            self._stop = self._stop or Stop(StopKind.JOURNAL, str(error))
             self._wake()
             raise
 

@@ -93,6 +93,26 @@ class FailureKind(StrEnum):
     BAD_REPLY = "bad_reply"  # the server's body is not a chat completion
 
 
+class StopKind(StrEnum):
+    """What ended a run early, if anything did."""
+
+    NONE = "none"
+    BUDGET = "budget"  # calls, tokens, money or the deadline
+    ENDPOINT = "endpoint"  # an endpoint is gone or can't be used
+    JOURNAL = "journal"  # finished calls could not be recorded any more
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why nothing new is asked any more; false as long as there is no reason."""
+
+    kind: StopKind = StopKind.NONE
+    reason: str = ""
+
+    def __bool__(self) -> bool:
+        return self.kind is not StopKind.NONE
+
+
 class NoAnswer(Exception):
     """A call that has no answer; `CallFailed` or `CallNotRun`."""
 

@@ -10,7 +10,7 @@ from maxproof.models.call_key import sampler_digest
 from maxproof.models.journal import Journal
 from maxproof.models.journal_rows import FAILED
 from maxproof.models.settings import ROLES
-from maxproof.models.types import RoleUsage
+from maxproof.models.types import RoleUsage, Stop, StopKind
 
 _COUNTS = ("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens")
 
@@ -44,12 +44,24 @@ def elapsed_seconds(journal: Journal) -> float:
     return math.fsum(max(0.0, session.last - session.started) for session in journal.sessions())
 
 
-def stop_reason(journal: Journal) -> str:
-    """What ended the last session early, "" if nothing did or it was killed."""
+def first_started(journal: Journal) -> float:
+    """Unix seconds; 0 if there was no session."""
+    return next((session.started for session in journal.sessions()), 0.0)
+
+
+def stop_event(stop: Stop) -> tuple[str, str]:
+    """`stop` as an event of the journal; `recorded_stop` reads it."""
+    return "stop", f"{stop.kind} {stop.reason}"
+
+
+def recorded_stop(journal: Journal) -> Stop:
+    """What ended the last session early; nothing if it came to its own end or was killed."""
     sessions = journal.sessions()
-    if not sessions:
-        return ""
-    return next((text for session, text in journal.events("stop") if session == sessions[-1].id), "")
+    for session, text in journal.events("stop"):
+        if session == sessions[-1].id:
+            kind, _, reason = text.partition(" ")
+            return Stop(StopKind(kind), reason)
+    return Stop()
 
 
 def stale_calls(journal: Journal, bindings: Mapping[str, Binding], seed: int) -> int:
