@@ -230,23 +230,23 @@ async def test_a_streak_of_failures_ends_the_run_and_a_resumed_run_asks_again(pa
             await caller.ask(call(4))
         assert len(endpoint.requests) == 4
         await caller.finish("stopped")
-        live_usage, live_elapsed, stopped = caller.usage(), caller.elapsed_s(), caller.stop_reason
+        live_usage, live_elapsed, stopped = caller.usage(), caller.elapsed_s(), caller.stop.reason
     with caller_on(path, replay=True) as caller:
         with pytest.raises(CallFailed):
             await caller.ask(call(2))
         with pytest.raises(CallNotRun) as replayed:
             await caller.ask(call(4))
         assert replayed.value.reason == live.value.reason
-        assert (caller.usage(), caller.elapsed_s(), caller.stop_reason) == (live_usage, live_elapsed, stopped)
+        assert (caller.usage(), caller.elapsed_s(), caller.stop.reason) == (live_usage, live_elapsed, stopped)
     with caller_on(path, FakeEndpoint()) as caller:
         assert caller.progress().failed == 0
         for candidate in range(5):
             await caller.ask(call(candidate))
-        assert caller.stop_reason == ""
+        assert caller.stop.reason == ""
         await caller.finish("done")
         assert caller.usage()[0].calls == 5
     with caller_on(path, replay=True) as caller:
-        assert caller.stop_reason == ""
+        assert caller.stop.reason == ""
 
 
 async def test_the_end_of_an_endpoint_cuts_off_what_is_in_flight_there(path: Path) -> None:
@@ -277,7 +277,7 @@ async def test_a_prompt_that_does_not_fit_is_no_sign_of_a_dead_endpoint(path: Pa
         for candidate in range(1, 6):
             with pytest.raises(CallFailed):
                 await caller.ask(call(candidate))
-        assert caller.stop_reason == ""
+        assert caller.stop.reason == ""
 
 
 async def test_the_prompt_never_fits_so_the_run_ends(path: Path) -> None:

@@ -73,24 +73,27 @@ def decide(
         reserve: kept back from this request for others; at most half of each budget is kept back.
     """
     waits = False
-    for limit, name, unit in (
-        (budget.max_calls, "calls", "calls"),
-        (budget.max_tokens, "tokens", "tokens"),
-        (budget.max_cost, "cost", ""),
-    ):
+    for name in ("calls", "tokens", "cost"):
+        limit: float | None = getattr(budget, f"max_{name}")
         if limit is None:
             continue
         used, running, wanted, sure, kept = (
             getattr(amounts, name) for amounts in (spent, in_flight, ask, least, reserve)
         )
         kept = min(kept, limit * MAX_RESERVED_SHARE)
-        free = limit - used - (int(kept) if name == "calls" else kept)
-        if sure > free or free <= 0 or (name == "calls" and sure > free - running):
-            spent_text = f"{used:.4g}" if name == "cost" else f"{used:.0f} {unit}"
-            note = f", {kept:.4g}{' ' + unit if unit else ''} kept for the tournament" if kept >= 1 else ""
-            return Decision(Admission.REFUSE, f"the budget max_{name} = {limit:g} is reached ({spent_text} used{note})")
+        if name == "calls":  # known exactly: what runs is as good as spent
+            used, running, kept = used + running, 0, int(kept)
+        free = limit - used - kept
+        if sure > free or free <= 0:
+            return Decision(Admission.REFUSE, _reached(name, limit, used, kept))
         waits = waits or (in_flight.calls > 0 and running + wanted > free)
     return Decision(Admission.WAIT if waits else Admission.START)
+
+
+def _reached(name: str, limit: float, used: float, kept: float) -> str:
+    spent, reserved = (f"{amount:.4g}" if name == "cost" else f"{amount:.0f}" for amount in (used, kept))
+    note = f", {reserved} kept for the tournament" if kept else ""
+    return f"the budget max_{name} = {limit} is reached ({spent} used{note})"
 
 
 def deadline_reserve(deadline_s: float, recent_latency_s: float | None) -> float:

@@ -254,26 +254,27 @@ class JournaledCaller:
         asked = dict(list(group.items())[:admitted])
         results = _not_run({key: group[key] for key in group if key not in asked}, self._stop.reason)
         if not asked:
+            await self._note_stop()
             return results
         seed = call_seed(self._seed, first.address) if binding.settings.send_seed else None
         request = ChatRequest(binding.model, messages, binding.sampling, n=len(asked), seed=seed)
         started = self._clock()
+        outcome: ChatReply | NoAnswer
         try:
-            reply = await self._complete(binding.endpoint, role, request)
-        except CallFailed as failure:
+            outcome = await self._complete(binding.endpoint, role, request)
+        except (CallFailed, CallNotRun) as error:
+            outcome = error
+        finally:
             self._release(estimate)
-            return results | await self._failure(asked, failure, started)
-        except CallNotRun:
-            self._release(estimate)
+        if isinstance(outcome, CallFailed):
+            return results | await self._failure(asked, outcome, started)
+        if not isinstance(outcome, ChatReply):
+            await self._note_stop()
             return results | _not_run(asked, self._stop.reason)
-        except BaseException:
-            self._release(estimate)
-            raise
-        self._release(estimate)
-        results |= await self._answers(asked, request, reply, started)
+        results |= await self._answers(asked, request, outcome, started)
         lacking = {key: call for key, call in asked.items() if key not in results}
-        if lacking and reply.failures:
-            results |= await self._failure(lacking, reply.failures[0], started)
+        if lacking and outcome.failures:
+            results |= await self._failure(lacking, outcome.failures[0], started)
         elif lacking:
             async with asyncio.TaskGroup() as tasks:
                 more = [tasks.create_task(self._request({key: call})) for key, call in lacking.items()]
@@ -294,7 +295,7 @@ class JournaledCaller:
             if not limit.expired():
                 raise
             if not self._stop:
-                await self._stop_run(self._deadline_reason())
+                self._stop_run(self._deadline_reason())
             raise CallNotRun(self._stop.reason) from None
         finally:
             in_flight.discard(limit)
@@ -309,7 +310,7 @@ class JournaledCaller:
         while True:
             left = self._ledger.time_left(role, self._elapsed())
             if left is not None and left[0] <= 0:
-                await self._stop_run(self._deadline_reason())
+                self._stop_run(self._deadline_reason())
             if self._refused(role, binding.endpoint) or (left is not None and left[0] <= 0):
                 return 0, NOTHING
             for size in range(samples, 0, -1):
@@ -318,10 +319,10 @@ class JournaledCaller:
                     break
             if decision.admission is Admission.START:
                 if size < samples:
-                    await self._stop_run(decision.reason)
+                    self._stop_run(decision.reason)
                 return size, estimate
             if decision.admission is Admission.REFUSE:
-                await self._stop_run(decision.reason)
+                self._stop_run(decision.reason)
                 return 0, NOTHING
             self._waiting += 1
             try:
@@ -384,14 +385,14 @@ class JournaledCaller:
                 limit.reschedule(now)
         self._wake()
 
-    async def _stop_run(self, reason: str) -> None:
+    def _stop_run(self, reason: str) -> None:
         """The first reason stands."""
-        if self._stop:
-            return
-        self._stop = Stop(StopKind.BUDGET, reason)
+        self._stop = self._stop or Stop(StopKind.BUDGET, reason)
         self._wake()
+
+    async def _note_stop(self) -> None:
         # A resumed run that is refused at once for the same reason leaves no trace.
-        if self._journal.session_begun or self._stop != self._recorded_stop:
+        if not self._stop_noted and (self._journal.session_begun or self._stop != self._recorded_stop):
             await self._write()
 
     async def _write(self, records: Sequence[CallRecord] = (), confirm: Sequence[bytes] = ()) -> None:
