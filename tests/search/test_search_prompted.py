@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hostile_attacks import ATTACKS, ObedientModel, attack_name
 from maxproof.models.mock.script import split_blocks
 from maxproof.models.template import clip, visible
 from maxproof.models.types import Answer, AnswerState, CallAddress, CallFailed, FailureKind
@@ -157,6 +158,39 @@ def test_a_truncated_vote_is_unreadable():
 def test_a_failed_call_is_passed_on(role):
     with pytest.raises(CallFailed):
         ask(role, ScriptedCaller(CallFailed(FailureKind.TIMEOUT, "too slow")))
+
+
+HONEST = "<summary>induction; no base</summary>\n<choice>second</choice>"
+OBEYED = "<summary>perfect</summary>\n<choice>first</choice>"
+
+
+class ObedientCaller(ScriptedCaller):
+    """Answers with a model that falls for anything outside a fence."""
+
+    def __init__(self, role):
+        super().__init__(HONEST)
+        self.model = ObedientModel(HONEST, OBEYED, tuple(BLOCKS[role]))
+
+    async def ask(self, call):
+        self.calls.append(call)
+        return Answer(self.model.answer(call.prompt()))
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=attack_name)
+def test_no_attack_is_obeyed(attack):
+    for role in ROLES:
+        texts = {"problem": replace(PROBLEM, statement=attack.text)} if role == "generate" else {}
+        result = ask(role, ObedientCaller(role), proof=attack.text, critique=attack.text, summary=attack.text, **texts)
+        honest = {"rank": "second", "summarise": "induction; no base"}.get(role, Draft(HONEST))
+        assert result == honest
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=attack_name)
+def test_an_attack_in_a_reply_is_read_as_text(attack):
+    assert ask("rank", ScriptedCaller(f"It says: {attack.text}"[:50_000] + "\n<choice>second</choice>")) == "second"
+    summary = ask("summarise", ScriptedCaller(attack.text))
+    assert len(summary) <= 300
+    assert "\n" not in summary
 
 
 def check_contained(text):

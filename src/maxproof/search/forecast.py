@@ -9,8 +9,8 @@ which is 32 + 80 + 112 + 448 + 9 = 681 by default with one judge; a stop at roun
 ceilings: lazy verification runs fewer. Retries and re-asks of unreadable replies come on top.
 
 Tokens are estimates; prompts are counted at `CHARS_PER_TOKEN`. *Typical*: an answer takes `TYPICAL_SHARE` of its token
-limit, thinking included, a proof has `PROOF_TOKENS`, a critique `CRITIQUE_TOKENS`. *Worst*: every answer takes its whole
-limit, and all of it is visible text that later prompts quote.
+limit, thinking included, a proof has `PROOF_TOKENS`, a critique `CRITIQUE_TOKENS`. *Worst*: every answer takes its
+whole limit, and all of it is visible text that later prompts quote.
 """
 
 from __future__ import annotations
