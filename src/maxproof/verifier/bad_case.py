@@ -11,11 +11,11 @@ import re
 import zlib
 from collections import Counter
 
+from maxproof.models.reply import split_thinking
 from maxproof.models.types import AnswerState
 from maxproof.verifier.settings import BadCaseSettings
 from maxproof.verifier.types import BadCaseHit, Draft
 
-_THINK_TAG = re.compile(r"<(/?)(think|thinking|thought|reasoning)\s*>", re.IGNORECASE)
 _WORD = re.compile(r"\w+|[^\w\s]")
 _NUMBER = re.compile(r"\d+")
 _TAIL_CHARS = 4096
@@ -69,17 +69,9 @@ def too_long(draft: Draft, settings: BadCaseSettings) -> BadCaseHit | None:
 
 def unclosed_think_tag(draft: Draft) -> BadCaseHit | None:
     """Thinking was opened and never closed, so nobody can say where the proof begins."""
-    family, rule = "unclosed_thinking", "unclosed_think_tag"
-    if draft.unclosed_thinking:
-        return BadCaseHit(family, rule, "a think tag was opened and never closed")
-    depth = 0
-    last = None
-    for tag in _THINK_TAG.finditer(draft.text):
-        depth = max(depth - 1, 0) if tag.group(1) else depth + 1
-        last = last if tag.group(1) else tag
-    if depth == 0 or last is None:
-        return None
-    return BadCaseHit(family, rule, f"{last.group()} at character {last.start()} is never closed")
+    if draft.unclosed_thinking or split_thinking(draft.text, lone_close=False)[2]:
+        return BadCaseHit("unclosed_thinking", "unclosed_think_tag", "a think tag was opened and never closed")
+    return None
 
 
 # --- empty ------------------------------------------------------------------------------------------------------------

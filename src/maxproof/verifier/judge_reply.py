@@ -4,7 +4,8 @@ A reply holds an `<assessment>`, an `<errors>` list (or `none`) and a `<verdict>
 attributes, code fences and missing closing tags are forgiven. A tag that stands in quotation marks, back-quotes or a
 `>` quotation is a quotation and counts for nothing, nor does one inside a closed block of another kind. Of several
 blocks the last complete one counts, with one exception: a later errors-and-verdict pair that is *better* than the one
-before it and comes without an assessment of its own is more likely quoted than meant, so such a reply is ambiguous.
+before it and comes without an assessment of its own is more likely quoted than meant, so such a reply is ambiguous. So
+are several different verdicts about a text that itself holds such tags.
 
 Parsing never guesses towards a pass: whatever is ambiguous is a `ReplyFault`, which is asked again once and then is
 "not scored".
@@ -50,8 +51,17 @@ class JudgeReply:
     score: float | None = None
 
 
-def parse_reply(text: str) -> JudgeReply | ReplyFault:
-    """Reads one reply. Never raises; linear in the length of the text."""
+def holds_tags(text: str) -> bool:
+    """The text holds a tag of a reply, so a judge that quotes it may quote a verdict."""
+    return _TAG.search(text) is not None
+
+
+def parse_reply(text: str, *, tagged: bool = False) -> JudgeReply | ReplyFault:
+    """Reads one reply. Never raises; linear in the length of the text.
+
+    Args:
+        tagged: some text that the judge was shown `holds_tags`.
+    """
     blocks = _blocks(text[-MAX_READ_CHARS:])
     readings = _readings(blocks)
     if not readings:
@@ -63,6 +73,8 @@ def parse_reply(text: str) -> JudgeReply | ReplyFault:
     if last.errors is None:
         return ReplyFault.NO_ERRORS_BLOCK
     if len(readings) > 1 and not last.assessed and _improves(readings[-2], verdict):
+        return ReplyFault.AMBIGUOUS
+    if tagged and any(_label(reading.verdict) is not verdict for reading in readings):
         return ReplyFault.AMBIGUOUS
     errors = parse_errors(last.errors)
     if verdict is Verdict.NO_ERRORS and errors:

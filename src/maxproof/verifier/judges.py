@@ -44,12 +44,14 @@ class Case:
         candidate: its id.
         digest: hex digest that fixes `text()`, known without building it.
         text: the candidate's text after layer 2; called only when some answer is not in the journal.
+        tagged: the candidate or the problem holds tags like those of a reply, which a judge may quote.
     """
 
     problem: Problem
     candidate: int
     digest: str
     text: Callable[[], str]
+    tagged: bool = False
 
 
 def applicable_judges(settings: VerifierSettings, problem: Problem) -> tuple[JudgeSettings, ...]:
@@ -111,7 +113,7 @@ async def _ask(
 ) -> dict[int, JudgeReply | ReplyFault | NoAnswer]:
     calls = [_call(judge, case, sample, fault) for sample in samples]
     answers = await caller.ask_samples(calls)
-    return {sample: _read(answer) for sample, answer in zip(samples, answers, strict=True)}
+    return {sample: _read(answer, case.tagged) for sample, answer in zip(samples, answers, strict=True)}
 
 
 def _call(judge: JudgeSettings, case: Case, sample: int, fault: ReplyFault | None) -> Call:
@@ -147,14 +149,14 @@ def digest(*parts: str | None) -> str:
     return result.hexdigest()
 
 
-def _read(answer: Answer | NoAnswer) -> JudgeReply | ReplyFault | NoAnswer:
+def _read(answer: Answer | NoAnswer, tagged: bool) -> JudgeReply | ReplyFault | NoAnswer:
     if isinstance(answer, NoAnswer):
         return answer
     if answer.state is AnswerState.REFUSED:
         return ReplyFault.REFUSED
     if not answer.text.strip():
         return ReplyFault.TRUNCATED if answer.state is AnswerState.TRUNCATED else ReplyFault.EMPTY
-    reply = parse_reply(answer.text)
+    reply = parse_reply(answer.text, tagged=tagged)
     if isinstance(reply, ReplyFault) and answer.state is AnswerState.TRUNCATED:
         return ReplyFault.TRUNCATED
     return reply

@@ -68,10 +68,10 @@ class PointsMap(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    no_errors: float = Field(7, ge=7, le=7)
-    minor_gaps: float = Field(6, ge=0, lt=7)
-    has_errors: float = Field(1, ge=0, lt=7)
-    fundamentally_wrong: float = Field(0, ge=0, lt=7)
+    no_errors: float = Field(7.0, ge=7, le=7)
+    minor_gaps: float = Field(6.0, ge=0, lt=7)
+    has_errors: float = Field(1.0, ge=0, lt=7)
+    fundamentally_wrong: float = Field(0.0, ge=0, lt=7)
 
     @model_validator(mode="after")
     def _ordered(self) -> PointsMap:

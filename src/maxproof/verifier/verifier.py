@@ -16,13 +16,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from maxproof.models.reply import split_thinking
 from maxproof.models.types import Caller, CallNotRun
 from maxproof.problems import Problem
 from maxproof.verifier import normalise
 from maxproof.verifier.aggregate import aggregate, filtered
 from maxproof.verifier.bad_case import check
+from maxproof.verifier.judge_reply import holds_tags
 from maxproof.verifier.judges import Case, applicable_judges, ask_judge, digest
 from maxproof.verifier.normalise_model import normalise_by_model
 from maxproof.verifier.settings import VerifierSettings
@@ -37,6 +40,8 @@ class Verifier:
         self.judges = applicable_judges(settings, problem)
         self._caller = caller
         self._problem = problem
+        texts = (problem.statement, problem.reference, problem.rubric, problem.answer)
+        self._problem_tagged = any(holds_tags(text) for text in texts if text)
         self._rewrites: dict[int, tuple[str, Normalisation]] = {}
         self._locks: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -46,6 +51,7 @@ class Verifier:
         A sample is missing when one of its calls was not run (budget, deadline, no record). A candidate's draft must be
         the same in every call with its id.
         """
+        draft = without_thinking(draft)
         hits = check(draft, self.settings.bad_case)
         if hits:
             return {sample: filtered(sample, hits) for sample in samples}
@@ -72,9 +78,21 @@ class Verifier:
                 if candidate not in self._rewrites:
                     self._rewrites[candidate] = await normalise_by_model(self._caller, candidate, text)
             shown, normalisation = self._rewrites[candidate]
-            return Case(self._problem, candidate, digest("text", shown), lambda: shown), normalisation
+            return self._case(candidate, text, digest("text", shown), lambda: shown), normalisation
         if method == "rule":
             # Building the text costs more than replaying the answers, so its digest is that of what determines it.
             key = digest(f"rule@{normalise.VERSION}", text)
-            return Case(self._problem, candidate, key, lambda: normalise.normalise_text(text)[0]), Normalisation("rule")
-        return Case(self._problem, candidate, digest("text", text), lambda: text), Normalisation("none")
+            return self._case(candidate, text, key, lambda: normalise.normalise_text(text)[0]), Normalisation("rule")
+        return self._case(candidate, text, digest("text", text), lambda: text), Normalisation("none")
+
+    def _case(self, candidate: int, text: str, key: str, shown: Callable[[], str]) -> Case:
+        return Case(self._problem, candidate, key, shown, tagged=self._problem_tagged or holds_tags(text))
+
+
+def without_thinking(draft: Draft) -> Draft:
+    """The draft with think blocks in its text split off: a proof read from a file may still have them."""
+    text, thinking, unclosed = split_thinking(draft.text, lone_close=False)
+    if not thinking and not unclosed:
+        return draft
+    reasoning = "\n".join(part for part in (draft.reasoning, thinking) if part)
+    return replace(draft, text=text, reasoning=reasoning, unclosed_thinking=draft.unclosed_thinking or unclosed)
