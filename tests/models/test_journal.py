@@ -18,7 +18,7 @@ from caller_fakes import bindings_of, call
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxproof.models.journal import Journal, changed_settings
+from maxproof.models.journal import Journal
 from maxproof.models.journal_bodies import Exchange, pack_reply, split_request, unpack_answer
 from maxproof.models.journal_rows import CallRecord
 from maxproof.models.types import Answer, AnswerState, CallFailed, FailureKind, Usage
@@ -357,16 +357,10 @@ async def test_sessions_hold_their_times_and_outcome(path: Path) -> None:
     assert (second.started, second.last, second.outcome) == (200.0, 201.0, "")
 
 
-async def test_changed_settings_are_named(path: Path) -> None:
-    with Journal.create(path, {"config": '{"a": "1", "b": "2", "c": "3"}'}) as journal:
-        assert changed_settings(journal, {"a": "1", "b": "2", "c": "3"}) == []
-        assert changed_settings(journal, {"a": "1", "b": "4", "d": "5"}) == [
-            "b: 2 -> 4",
-            "c: 3 -> unset",
-            "d: unset -> 5",
-        ]
-        await journal.set_meta("config", '{"a": "2"}')
-        assert changed_settings(journal, {"a": "2"}) == []
+async def test_meta_is_kept(path: Path) -> None:
+    Journal.create(path, {"problem": "digest"}).close()
+    with Journal.replay(path) as journal:
+        assert (journal.meta("problem"), journal.meta("other")) == ("digest", "")
 
 
 async def test_a_journal_can_be_copied_to_another_place(path: Path, tmp_path: Path) -> None:

@@ -1,13 +1,12 @@
 """The call journal: every finished call is one durable row before its answer is used.
 
 Rows that are ready together, or while the previous commit runs, share one transaction on one writer thread;
-`record` returns after the commit. Texts are stored once each, compressed, and read only when asked for. A writer holds
-a lock file for its life. A session begins with its first row: a run that only reads what is recorded leaves no trace.
+`record` returns after the commit. Texts are compressed, and read only when asked for. A writer holds a lock file for
+its life. A session begins with its first row: a run that only reads what is recorded leaves no trace.
 """
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import tempfile
 import time
@@ -67,7 +66,7 @@ class Journal:
 
     @classmethod
     def create(cls, path: Path, meta: Mapping[str, str], *, clock: Callable[[], float] = time.time) -> Journal:
-        """A new journal, open for writing. `meta` is kept as it is (`problem`, `config`, ...).
+        """A new journal, open for writing. `meta` is kept as it is, for instance the problem's digest.
 
         Raises InputError if there is one already or the folder can't be written.
         """
@@ -174,7 +173,7 @@ class Journal:
         return tuple((row["session"], row["text"]) for row in rows)
 
     def meta(self, name: str) -> str:
-        """The value of `create`'s or `set_meta`'s; empty if there is none."""
+        """The value that `create` was given; empty if there is none."""
         rows = self._query("SELECT value FROM meta WHERE name = ?", name)
         return str(rows[0][0]) if rows else ""
 
@@ -199,10 +198,6 @@ class Journal:
                 writer.insert_event(kind, text)
 
         await self._write(write)
-
-    async def set_meta(self, name: str, value: str) -> None:
-        """Raises as `record`."""
-        await self._write(lambda writer: writer.set_meta(name, value))
 
     async def end_session(self, outcome: str) -> None:
         """Records how this session ended; nothing if it recorded nothing. Raises as `record`."""
@@ -254,14 +249,3 @@ class Journal:
             return self._reader.execute(statement, values).fetchall()
         except sqlite3.DatabaseError as error:
             raise InputError(f"cannot read the call journal: {error}", file=self.path) from error
-
-
-def changed_settings(journal: Journal, config: Mapping[str, str]) -> list[str]:
-    """One line `name: old -> new` for each setting that differs from the recorded `config` (a flat JSON object)."""
-    old: dict[str, str] = json.loads(journal.meta("config") or "{}")
-    names = sorted(old.keys() | config.keys())
-    return [
-        f"{name}: {old.get(name, 'unset')} -> {config.get(name, 'unset')}"
-        for name in names
-        if old.get(name) != config.get(name)
-    ]

@@ -142,9 +142,6 @@ class JournalWriter:
             (self.session, self._clock(), kind, text),
         )
 
-    def set_meta(self, name: str, value: str) -> None:
-        self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
-
     def confirm(self, keys: Sequence[bytes]) -> None:
         self._connection.executemany("UPDATE calls SET provisional = 0 WHERE key = ?", [(key,) for key in keys])
 
