@@ -117,12 +117,12 @@ async def test_the_real_model_answers_our_client(model: Path, capfd: pytest.Capt
         async with asyncio.timeout(120), ChatClient("local", settings, base_url=server.base_url) as client:
             question = (Message("system", "Be brief."), Message("user", "What is 2 + 2?"))
             reply = await client.complete(ChatRequest("", question, short, n=2, seed=1))
+            single = await client.complete(ChatRequest("", question, short, seed=1))
             with pytest.raises(CallFailed) as caught:
                 await client.complete(ChatRequest("", (Message("user", "word " * 3000),), short))
     assert [answer.state for answer in reply.answers] == [AnswerState.TRUNCATED] * 2
     assert all(answer.text and answer.model == model.stem for answer in reply.answers)
-    assert reply.answers[0].usage.prompt_tokens > 0
-    assert not reply.answers[0].usage.estimated
+    assert (single.answers[0].usage.completion_tokens, single.answers[0].usage.estimated) == (8, False)
     assert caught.value.kind is FailureKind.CONTEXT_LENGTH
     assert capfd.readouterr() == ("", "")
 
