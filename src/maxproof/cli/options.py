@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 import typer
 
 from maxproof.cli.config import load_config
+from maxproof.models.bindings import resolve_bindings
+from maxproof.models.prices import check_priced
 from maxproof.models.settings import ROLES
 from maxproof.problems import InputError
 from maxproof.search.settings import RunSettings
@@ -120,7 +122,11 @@ def settings_from(
     for key, value in (role_flags or {}).items():
         if value is not None:
             overrides.update({f"roles.{role}.{key}": value for role in ROLES})
-    return load_config(config, effort=effort, overrides=overrides | parse_assignments(assignments))
+    settings = load_config(config, effort=effort, overrides=overrides | parse_assignments(assignments))
+    if settings.budget.max_cost is not None:
+        bindings = resolve_bindings(settings.endpoints, settings.roles, settings.verifier.judges)
+        check_priced(bindings.endpoints)
+    return settings
 
 
 def parse_assignments(assignments: list[str] | None) -> dict[str, object]:

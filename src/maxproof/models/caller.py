@@ -156,10 +156,16 @@ class JournaledCaller:
         return [results[key] for key in keys]
 
     async def finish(self, outcome: str) -> None:
-        """Ends the session. The failures of a run that was not stopped become final."""
+        """Ends the session. The failures of a run that was not stopped become final.
+
+        A run that came to its end while an endpoint never answered was stopped by that: too few calls for the streak.
+        """
         if not self._journal.session_begun:
             return
-        if not self._stop:
+        if not self._stop and (silent := self._streaks.silent()) is not None:
+            self._end(*silent)
+            await self._note_stop()
+        elif not self._stop:
             await self._journal.record(confirm=self._streaks.open_keys())
         await self._journal.end_session(outcome)
 

@@ -21,6 +21,7 @@ class FailureStreaks:
         self._max_failures = max_failures
         self._answered: set[str] = set()
         self._open: dict[str, list[tuple[bytes, ...]]] = {}
+        self._last: dict[str, CallFailed] = {}
 
     def answered(self, endpoint: str) -> list[bytes]:
         """The endpoint has answered. Returns the keys of the failures that are final now."""
@@ -33,11 +34,19 @@ class FailureStreaks:
             return False, ""
         streak = self._open.setdefault(endpoint, [])
         streak.append(tuple(keys))
+        self._last[endpoint] = failure
         if failure.kind is FailureKind.PERMANENT:
             return True, f"endpoint {endpoint} can't be used: {failure.message}"
         if len(streak) >= self._max_failures:
             return True, f"{len(streak)} calls in a row failed at endpoint {endpoint}, the last: {failure.message}"
         return True, ""
+
+    def silent(self) -> tuple[str, str] | None:
+        """An endpoint that has failed and never answered, and its last failure; None if there is none."""
+        for endpoint in self._open:
+            if endpoint not in self._answered:
+                return endpoint, f"endpoint {endpoint} never answered: {self._last[endpoint].message}"
+        return None
 
     def open_keys(self) -> list[bytes]:
         """The keys of all failures that are still provisional."""

@@ -79,7 +79,8 @@ def create_run(
         raise InputError(
             f"can't write the run folder: {error.strerror}", file=path, hint="name another one with --out"
         ) from error
-    return folder
+    # As a replay will read it, so that nothing that JSON does not keep can make a difference.
+    return open_run(path)
 
 
 def open_run(path: Path) -> RunFolder:

@@ -194,7 +194,7 @@ class SimulatedModel:
         elif not wrong and self._misjudged(proof, random, self.false_negative):
             verdict, wrong = "has_errors", (random.choice(truth.claims),)
         listed = "\n".join(
-            f'{i}. Location: "{claim}". The stated relation does not follow from what stands before it.'
+            f'{i}. Location: "{claim}"\n   Description: This relation does not follow from what stands before it.'
             for i, claim in enumerate(wrong, 1)
         )
         assessment = f"The text makes {len(truth.claims)} claims; {len(wrong)} of them are not supported."
