@@ -33,6 +33,9 @@ from maxproof.models.mock.simulate import rho, true_quality
 from maxproof.models.template import fence
 from maxproof.models.types import Usage
 from maxproof.problems import InputError
+from maxproof.verifier.bad_case import check
+from maxproof.verifier.settings import BadCaseSettings
+from maxproof.verifier.types import Draft
 
 JUDGE = "Read the proof. Answer with <assessment>, <errors> and <verdict>."
 
@@ -207,6 +210,17 @@ def test_ranker_prefers_the_better_proof_wherever_it_stands() -> None:
     ):
         request = asked(fence("first", first) + "\n" + fence("second", second), "Answer with <choice>.")
         assert f"<choice>{choice}</choice>" in model(request).text
+
+
+def test_simulated_proofs_have_the_length_asked_for_and_pass_layer_1() -> None:
+    for chars in (400, 1500, 6000, 40_000):
+        lengths = []
+        for sample in range(80 if chars < 10_000 else 10):
+            text = SimulatedModel(seed=1, proof_chars=chars)(asked("P", sample=sample)).text
+            lengths.append(len(text))
+            assert check(Draft(text), BadCaseSettings()) == ()
+        assert max(lengths) < 3 * chars
+        assert 0.6 * chars < sorted(lengths)[len(lengths) // 2] < 1.6 * chars
 
 
 def test_long_proofs_do_not_repeat_themselves() -> None:

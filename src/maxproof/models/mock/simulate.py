@@ -250,6 +250,8 @@ class SimulatedModel:
             return ""
         start = self._pool.find("\n", random.randrange(len(self._pool) - chars - 200)) + 1
         end = self._pool.rfind("\n", start, start + chars)
+        if end < 0:  # shorter than a sentence
+            end = self._pool.find("\n", start)
         return self._pool[start:end].replace("\n", " ")
 
     @cached_property
