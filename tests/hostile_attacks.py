@@ -130,6 +130,9 @@ _BLOCK = re.compile(
 )
 _COMMAND = re.compile(r"COMMAND-7F3A|ignore (?:all )?(?:of )?(?:the )?(?:above|previous)", re.IGNORECASE)
 _BLANK = frozenset("\u00ad\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+_SEEN = frozenset(
+    "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
+)  # Cf, but drawn
 
 
 def blocks(messages: Sequence[Message]) -> list[tuple[str, str]]:
@@ -148,9 +151,10 @@ def hidden_characters(text: str) -> set[str]:
         character
         for character in set(text)
         if character not in "\t\n"
+        and character not in _SEEN
         and (
             character in _BLANK
-            or unicodedata.category(character) in ("Cc", "Cf", "Cs", "Cn", "Zl", "Zp")
+            or unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
             or 0xFE00 <= ord(character) <= 0xFE0F
             or 0xE0000 <= ord(character) <= 0xE0FFF
         )

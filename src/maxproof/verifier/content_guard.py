@@ -22,7 +22,7 @@ A rewrite is accepted iff
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from pylatexenc.latexwalker import LatexWalker, LatexWalkerEndOfStream, LatexWalkerError
@@ -36,9 +36,6 @@ _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\S", re.DOTALL)
 _SPACING = frozenset((r"\,", r"\;", r"\:", r"\!", r"\>", r"\ ", "\\\n", r"\quad", r"\qquad", "~", r"\displaystyle"))
 _CLOSING_PUNCTUATION = frozenset(".,;:")
 
-QUOTE_MARK = re.compile(r"^[ \t]{0,3}(?:>[ \t]?)+(?=[ \t]*(?:\*\*|[A-Z][a-z]{2,}))", re.MULTILINE)
-"""The mark of a Markdown quotation. A line that begins with `> 0` or `> x` is the rest of an inequality instead."""
-
 RULE_LINE = re.compile(r"^[ \t]*(?:[-*_=~─━═—][ \t]*){3,}$\n?", re.MULTILINE)
 """A line that only separates."""
 
@@ -49,6 +46,8 @@ PICTURES = (
 """Pictures that decorate, as a regular expression class. Coloured discs and squares, dice, cards and most stars are not
 in it: proofs use them as objects."""
 
+_QUOTE_MARK = re.compile(r"^[ \t]{0,3}(?:>[ \t]?)+(?=[ \t]*(?:\*\*|[A-Z][a-z]{2,}))", re.MULTILINE)
+_NEXT_QUOTE_MARK = re.compile(r"[ \t]{0,3}(?:>[ \t]?)+(?=[ \t]*(?:\*\*|[A-Za-z]{2,}[ \t,]|\n))")
 _LABEL = re.compile(
     rf"^(?:[ \t#*_{PICTURES}]|-[ \t])*+(?:step[ \t]+\d{{1,3}}[a-z]?(?![\w^])|\d{{1,3}}[.)](?=[\s*]))",
     re.IGNORECASE | re.MULTILINE,
@@ -73,9 +72,7 @@ def as_written(text: str) -> tuple[str, ...]:
 def _items(text: str) -> list[tuple[int, bool, str]]:
     """(position, whether it is a formula, the item) of all the mathematics of a text."""
     spans = formula_spans(text)
-    prose = masked(text, spans)
-    for mark in (QUOTE_MARK, RULE_LINE, _LABEL):
-        prose = mark.sub(lambda found: " " * len(found.group()), prose)
+    prose = _blanked(masked(text, spans))
     items = [
         (word.start(), False, item)
         for word in _WORD.finditer(prose)
@@ -83,6 +80,36 @@ def _items(text: str) -> list[tuple[int, bool, str]]:
     ]
     items += [(span.start, True, text[span.inner_start : span.inner_end]) for span in spans]
     return sorted(items)
+
+
+def quote_marks(prose: str) -> Iterator[tuple[int, int]]:
+    """The marks of Markdown quotations, as [start, end): `> Since ...` and the marked lines right after it.
+
+    A line that begins with `> 0` or `> x` continues an inequality instead.
+    """
+    position = -1
+    for found in _QUOTE_MARK.finditer(prose):
+        if found.start() < position:
+            continue
+        yield found.span()
+        position = prose.find("\n", found.end()) + 1
+        while position and (mark := _NEXT_QUOTE_MARK.match(prose, position)) is not None:
+            yield mark.span()
+            position = prose.find("\n", mark.end()) + 1
+        position = position or len(prose)
+
+
+def _blanked(prose: str) -> str:
+    """`prose` with blanks for what only orders or decorates."""
+    parts = []
+    position = 0
+    for start, end in quote_marks(prose):
+        parts += [prose[position:start], " " * (end - start)]
+        position = end
+    prose = "".join([*parts, prose[position:]])
+    for mark in (RULE_LINE, _LABEL):
+        prose = mark.sub(lambda found: " " * len(found.group()), prose)
+    return prose
 
 
 def _trimmed(word: str) -> str:

@@ -94,7 +94,7 @@ def parse_reply(text: str, *, tagged: bool = False) -> JudgeReply | ReplyFault:
 # --- blocks -----------------------------------------------------------------------------------------------------------
 
 _TAG = re.compile(r"<\s*(?P<close>/?)\s*(?P<kind>assessment|errors|verdict|score)\b[^<>\n]{0,200}>", re.IGNORECASE)
-_QUOTED_BEFORE = frozenset("\"'`“”„‘’«»‹›|")
+_QUOTATION_MARKS = frozenset("\"'`“”„‘’«»‹›|")
 
 
 class _Tag(NamedTuple):
@@ -125,7 +125,7 @@ def _blocks(text: str) -> list[_Block]:
     tags = [
         _Tag(found["kind"].lower(), bool(found["close"]), found.start(), found.end())
         for found in _TAG.finditer(text)
-        if not _is_quoted(text, found.start())
+        if not _is_quoted(text, found)
     ]
     partners = _partners(tags)
     blocks = []
@@ -160,8 +160,12 @@ def _partners(tags: list[_Tag]) -> dict[int, int]:
     return partners
 
 
-def _is_quoted(text: str, start: int) -> bool:
-    if start and text[start - 1] in _QUOTED_BEFORE:
+def _is_quoted(text: str, tag: re.Match[str]) -> bool:
+    """A quotation mark stands before an opening tag, or on both sides of a closing one, or the line is a quotation."""
+    start = tag.start()
+    if text[start - 1 : start] in _QUOTATION_MARKS and (
+        not tag["close"] or text[tag.end() : tag.end() + 1] in _QUOTATION_MARKS
+    ):
         return True
     line = text[max(text.rfind("\n", 0, start) + 1, start - 200) : start]
     return line.lstrip().startswith(">")
@@ -220,7 +224,7 @@ def _label(content: str) -> Verdict | None:
 
 
 def _number(content: str) -> float | None:
-    found = re.fullmatch(r"\s*(\d(?:\.\d{1,3})?)\s*(?:/\s*7|points?)?\s*\.?\s*", content)
+    found = re.fullmatch(r"\s*(\d(?:\.\d{1,3})?)\s*(?:/\s*7|points?)?\s*\.?\s*", content, re.ASCII)
     number = float(found.group(1)) if found else None
     return number if number is not None and number <= MAX_POINTS else None
 
@@ -273,7 +277,7 @@ def _located(item: str) -> LocatedError:
         if quotation:
             location.append(quotation.group(1))
         description.append(item[fields[0].end() :] if fields and not item[: fields[0].start()].strip() else item)
-    return LocatedError(_tidy(location), _tidy(description))
+    return LocatedError(_tidy(location).strip('"“”'), _tidy(description))
 
 
 def _tidy(parts: list[str]) -> str:

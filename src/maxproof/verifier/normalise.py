@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-from maxproof.verifier.content_guard import PICTURES, QUOTE_MARK, RULE_LINE, as_written, mathematics, violation
+from maxproof.verifier.content_guard import PICTURES, RULE_LINE, as_written, mathematics, quote_marks, violation
 from maxproof.verifier.formulas import formula_spans, masked
 
 VERSION = 1
@@ -162,20 +162,8 @@ def _rule_line(prose: str, text: str) -> Iterable[Cut]:
 
 
 def _quote_mark(prose: str, text: str) -> Iterable[Cut]:
-    """`> Since ...`, and then each next line with a mark; never a line that continues an inequality."""
-    position = -1
-    for found in QUOTE_MARK.finditer(prose):
-        if found.start() < position:
-            continue
-        yield found.span()
-        position = prose.find("\n", found.end()) + 1
-        while position and (mark := _NEXT_QUOTE_MARK.match(prose, position)) is not None:
-            yield mark.span()
-            position = prose.find("\n", mark.end()) + 1
-        position = position or len(prose)
+    return quote_marks(prose)
 
-
-_NEXT_QUOTE_MARK = re.compile(r"[ \t]{0,3}(?:>[ \t]?)+(?=[ \t]*(?:\*\*|[A-Za-z]{2,}[ \t]|\n))")
 
 _EMOJI_AT_START = re.compile(
     rf"^[ \t]*+(?:(?:[-*+]|#{{1,6}}|\d{{1,3}}[.)])[ \t]++)?(?:\*\*)?(?P<picture>[{PICTURES}]++[ \t]*+)"
