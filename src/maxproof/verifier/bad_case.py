@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
+from dataclasses import replace
 
 from maxproof.models.reply import split_thinking
 from maxproof.models.types import AnswerState
@@ -69,9 +70,20 @@ def too_long(draft: Draft, settings: BadCaseSettings) -> BadCaseHit | None:
 
 def unclosed_think_tag(draft: Draft) -> BadCaseHit | None:
     """Thinking was opened and never closed, so nobody can say where the proof begins."""
-    if draft.unclosed_thinking or split_thinking(draft.text, lone_close=False)[2]:
+    if draft.unclosed_thinking or without_thinking(draft).unclosed_thinking:
         return BadCaseHit("unclosed_thinking", "unclosed_think_tag", "a think tag was opened and never closed")
     return None
+
+
+def without_thinking(draft: Draft) -> Draft:
+    """The draft with think blocks in its text split off: a proof read from a file may still have them."""
+    if "<t" not in draft.text and "<T" not in draft.text:  # a search for the tag takes 10 times longer
+        return draft
+    text, thinking, unclosed = split_thinking(draft.text, lone_close=False)
+    if not thinking and not unclosed:
+        return draft
+    reasoning = "\n".join(part for part in (draft.reasoning, thinking) if part)
+    return replace(draft, text=text, reasoning=reasoning, unclosed_thinking=draft.unclosed_thinking or unclosed)
 
 
 # --- empty ------------------------------------------------------------------------------------------------------------

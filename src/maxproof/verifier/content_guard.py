@@ -74,9 +74,9 @@ def _items(text: str) -> list[tuple[int, bool, str]]:
     spans = formula_spans(text)
     prose = _blanked(masked(text, spans))
     items = [
-        (word.start(), False, item)
-        for word in _WORD.finditer(prose)
-        if _SIGN.search(word.group()) and (item := _trimmed(word.group())) and _SIGN.search(item)
+        (found.start(), False, item)
+        for found in _WORD.finditer(prose)
+        if not _is_plain(word := found[0]) and _SIGN.search(word) and _SIGN.search(item := _trimmed(word))
     ]
     items += [(span.start, True, text[span.inner_start : span.inner_end]) for span in spans]
     return sorted(items)
@@ -110,6 +110,11 @@ def _blanked(prose: str) -> str:
     for mark in (RULE_LINE, _LABEL):
         prose = mark.sub(lambda found: " " * len(found.group()), prose)
     return prose
+
+
+def _is_plain(word: str) -> bool:
+    """A word of Latin letters that can't be a name: the common case, decided without a regular expression."""
+    return len(word) > 1 and word.isascii() and word.isalpha() and not word.isupper()
 
 
 def _trimmed(word: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
+from functools import lru_cache
 from typing import NamedTuple
 
 # fmt: off
@@ -21,8 +22,7 @@ PROSE_ENVIRONMENTS = frozenset((
 
 _TOKEN = re.compile(
     r"\\begin\{(?P<begin>[A-Za-z]+\*?)\}|\\end\{(?P<end>[A-Za-z]+\*?)\}"
-    r"|(?P<delimiter>\\[()\[\]]|(?<!\\)\$\$?|```+|`)|\\.|(?P<blank>\n[ \t]*(?=\n))",
-    re.DOTALL,
+    r"|\\[\\$`]|(?P<delimiter>\\[()\[\]]|\$\$?|```+|`)|(?P<blank>\n[ \t]*(?=\n))"
 )
 _CLOSER = {"$": "$", "$$": "$$", r"\(": r"\)", r"\[": r"\]", "```": "```", "`": "`"}
 _ENDS_AT_BLANK_LINE = frozenset(("$", r"\(", "`"))
@@ -37,37 +37,32 @@ class Span(NamedTuple):
     inner_end: int
 
 
-class _Token(NamedTuple):
-    kind: str
-    start: int
-    end: int
-
-
+@lru_cache(maxsize=8)
 def formula_spans(text: str) -> tuple[Span, ...]:
     """The protected parts of `text`, in order, not overlapping. Linear in the length of the text up to a log factor."""
-    tokens, blanks, environments = _tokens(text)
+    kinds, starts, ends, partners, blanks = _tokens(text)
     places: dict[str, list[int]] = defaultdict(list)
-    for index, token in enumerate(tokens):
-        places[token.kind].append(index)
+    for index, kind in enumerate(kinds):
+        places[kind].append(index)
     spans = []
     index = 0
-    while index < len(tokens):
-        opener = tokens[index]
-        close = environments.get(index)
-        if close is None and opener.kind in _CLOSER:
-            close = _next(places[_CLOSER[opener.kind]], index)
-            if close is not None and opener.kind in _ENDS_AT_BLANK_LINE:
-                blank = _next(blanks, opener.start)
-                close = close if blank is None or tokens[close].start < blank else None
+    while index < len(kinds):
+        kind = kinds[index]
+        close = partners.get(index)
+        environment = close is not None
+        if close is None and kind in _CLOSER:
+            close = _next(places[_CLOSER[kind]], index)
+            if close is not None and kind in _ENDS_AT_BLANK_LINE:
+                blank = _next(blanks, starts[index])
+                close = close if blank is None or starts[close] < blank else None
         if close is None:
             index += 1
-            continue
-        closer = tokens[close]
-        if index in environments:  # the environment's name is a part of the formula
-            spans.append(Span(opener.start, closer.end, opener.start, closer.end))
+        elif environment:  # its name is a part of the formula
+            spans.append(Span(starts[index], ends[close], starts[index], ends[close]))
+            index = close + 1
         else:
-            spans.append(Span(opener.start, closer.end, opener.end, closer.start))
-        index = close + 1
+            spans.append(Span(starts[index], ends[close], ends[index], starts[close]))
+            index = close + 1
     return tuple(spans)
 
 
@@ -83,24 +78,30 @@ def masked(text: str, spans: tuple[Span, ...]) -> str:
     return "".join([*parts, text[position:]])
 
 
-def _tokens(text: str) -> tuple[list[_Token], list[int], dict[int, int]]:
-    """Delimiter tokens, positions of blank lines, and for each environment's opening token its closing one."""
-    tokens: list[_Token] = []
+def _tokens(text: str) -> tuple[list[str], list[int], list[int], dict[int, int], list[int]]:
+    """Kind, start and end of each delimiter, the closing partner of each `begin`, and where blank lines are."""
+    kinds: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
     blanks: list[int] = []
     partners: dict[int, int] = {}
     opened: list[tuple[str, int]] = []
     depth: dict[str, int] = defaultdict(int)
     for match in _TOKEN.finditer(text):
-        kind = match.lastgroup
-        if kind == "blank":
+        group = match.lastgroup
+        if group is None:  # an escaped character
+            continue
+        if group == "blank":
             blanks.append(match.start())
-        elif kind == "delimiter":
-            name = match.group()
-            tokens.append(_Token("```" if name.startswith("```") else name, match.start(), match.end()))
-        elif kind is not None and match.group(kind) not in PROSE_ENVIRONMENTS:
-            name = match.group(kind)
-            if kind == "begin":
-                opened.append((name, len(tokens)))
+            continue
+        name = match[group]
+        if group == "delimiter":
+            kinds.append("```" if name.startswith("```") else name)
+        elif name in PROSE_ENVIRONMENTS:
+            continue
+        else:
+            if group == "begin":
+                opened.append((name, len(kinds)))
                 depth[name] += 1
             elif depth[name]:
                 while True:  # environments left open inside this one are dropped
@@ -108,9 +109,11 @@ def _tokens(text: str) -> tuple[list[_Token], list[int], dict[int, int]]:
                     depth[top] -= 1
                     if top == name:
                         break
-                partners[start] = len(tokens)
-            tokens.append(_Token(kind, match.start(), match.end()))
-    return tokens, blanks, partners
+                partners[start] = len(kinds)
+            kinds.append(group)
+        starts.append(match.start())
+        ends.append(match.end())
+    return kinds, starts, ends, partners, blanks
 
 
 def _next(sorted_values: list[int], value: int) -> int | None:

@@ -163,9 +163,10 @@ def _partners(tags: list[_Tag]) -> dict[int, int]:
 def _is_quoted(text: str, tag: re.Match[str]) -> bool:
     """A quotation mark stands before an opening tag, or on both sides of a closing one, or the line is a quotation."""
     start = tag.start()
-    if text[start - 1 : start] in _QUOTATION_MARKS and (
-        not tag["close"] or text[tag.end() : tag.end() + 1] in _QUOTATION_MARKS
-    ):
+    before = text[start - 1 : start]
+    if before == "\n":
+        return False
+    if before in _QUOTATION_MARKS and (not tag["close"] or text[tag.end() : tag.end() + 1] in _QUOTATION_MARKS):
         return True
     line = text[max(text.rfind("\n", 0, start) + 1, start - 200) : start]
     return line.lstrip().startswith(">")

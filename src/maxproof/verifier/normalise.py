@@ -144,7 +144,8 @@ def _heading(prose: str, text: str) -> Iterable[Cut]:
             yield found.start("title") + len(bare.rstrip()), found.end()
 
 
-_BOLD = re.compile(r"(?<![\w*\\])(\*{2,3})(?=[^\s*])[^\n*]{1,400}?(?<=[^\s*\\])(\*{2,3})(?![\w*])")
+# The look-behind comes after the stars it is about, so that the search can jump from star to star.
+_BOLD = re.compile(r"(\*\*(?<![\w*\\]\*\*)\*?)(?=[^\s*])[^\n*]{1,400}?(?<=[^\s*\\])(\*{2,3})(?![\w*])")
 _EMPTY_BOLD = re.compile(r"(?:^|(?<=[ \t]))\*{4}(?=[ \t]|$)", re.MULTILINE)
 
 
@@ -165,6 +166,7 @@ def _quote_mark(prose: str, text: str) -> Iterable[Cut]:
     return quote_marks(prose)
 
 
+_ANY_EMOJI = re.compile(f"[{PICTURES}]")
 _EMOJI_AT_START = re.compile(
     rf"^[ \t]*+(?:(?:[-*+]|#{{1,6}}|\d{{1,3}}[.)])[ \t]++)?(?:\*\*)?(?P<picture>[{PICTURES}]++[ \t]*+)"
     r"(?=[^\n]*(?:[^\W\d_]{2}|\0))",
@@ -175,6 +177,8 @@ _EMOJI_AT_END = re.compile(rf"(?<![{PICTURES}])[{PICTURES}]++(?=(?:\*\*)?[ \t]*$
 
 def _emoji(prose: str, text: str) -> Iterable[Cut]:
     """Pictures at the start or the end of a line that has words; inside a sentence they may be what it is about."""
+    if prose.isascii() or not _ANY_EMOJI.search(prose):
+        return
     for found in _EMOJI_AT_START.finditer(prose):
         yield found.span("picture")
     for found in _EMOJI_AT_END.finditer(prose):
@@ -235,8 +239,9 @@ def _layout(prose: str, text: str) -> Iterable[Cut]:
         yield 0, lead
     if tail < len(prose):
         yield tail, len(prose)
-    for found in _TRAILING.finditer(prose):
-        yield found.span()
+    if " \n" in prose or "\t\n" in prose:
+        for found in _TRAILING.finditer(prose):
+            yield found.span()
     for found in _BLANK_LINES.finditer(prose):
         yield prose.index("\n", found.start()) + 1, found.end()
 

@@ -91,7 +91,9 @@ class Normalisation:
 
     Attributes:
         method: `rule`, `model` or `none` (the text was left as it is).
-        stripped: names of the rule-based passes that removed something.
+        stripped: names of the rule-based passes that removed something, after a fallback to them. Where the rules are
+            the configured method it stays empty, since a replay does not build the text: `normalise_text` of the
+            candidate's text gives both the text and the names.
         fallback: why a method's result was refused (the content guard's finding), or "".
     """
 

@@ -17,14 +17,12 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
-from maxproof.models.reply import split_thinking
 from maxproof.models.types import Caller, CallNotRun
 from maxproof.problems import Problem
 from maxproof.verifier import normalise
 from maxproof.verifier.aggregate import aggregate, filtered
-from maxproof.verifier.bad_case import check
+from maxproof.verifier.bad_case import check, without_thinking
 from maxproof.verifier.judge_reply import holds_tags
 from maxproof.verifier.judges import Case, applicable_judges, ask_judge, digest
 from maxproof.verifier.normalise_model import normalise_by_model
@@ -87,12 +85,3 @@ class Verifier:
 
     def _case(self, candidate: int, text: str, key: str, shown: Callable[[], str]) -> Case:
         return Case(self._problem, candidate, key, shown, tagged=self._problem_tagged or holds_tags(text))
-
-
-def without_thinking(draft: Draft) -> Draft:
-    """The draft with think blocks in its text split off: a proof read from a file may still have them."""
-    text, thinking, unclosed = split_thinking(draft.text, lone_close=False)
-    if not thinking and not unclosed:
-        return draft
-    reasoning = "\n".join(part for part in (draft.reasoning, thinking) if part)
-    return replace(draft, text=text, reasoning=reasoning, unclosed_thinking=draft.unclosed_thinking or unclosed)
