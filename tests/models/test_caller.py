@@ -266,9 +266,10 @@ async def test_the_end_of_an_endpoint_cuts_off_what_is_in_flight_there(path: Pat
     assert "401: check OPENAI_API_KEY" in result.reason
 
 
-async def test_a_prompt_that_does_not_fit_is_no_sign_of_a_dead_endpoint(path: Path) -> None:
+@pytest.mark.parametrize("kind", [FailureKind.CONTEXT_LENGTH, FailureKind.REJECTED])
+async def test_a_prompt_that_is_refused_is_no_sign_of_a_dead_endpoint(path: Path, kind: FailureKind) -> None:
     async def too_long(request: ChatRequest) -> None:
-        raise CallFailed(FailureKind.CONTEXT_LENGTH, "too long")
+        raise CallFailed(kind, "too long")
 
     endpoint = FakeEndpoint()
     with caller_on(path, endpoint, budget=BudgetSettings(max_failures=2)) as caller:

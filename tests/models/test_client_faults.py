@@ -243,4 +243,4 @@ async def test_a_fault_in_one_of_several_singles_keeps_the_paid_answers() -> Non
     async with MockServer(script, features=Features(n="ignored")) as server, client(server) as chat:
         reply = await chat.complete(request(3))
     assert [answer.text for answer in reply.answers] == ["one", "three"]
-    assert [error.kind for error in reply.failures] == [FailureKind.PERMANENT]
+    assert [error.kind for error in reply.failures] == [FailureKind.REJECTED]

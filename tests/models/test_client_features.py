@@ -84,7 +84,7 @@ async def test_n_switched_off_and_on() -> None:
     async with MockServer(Replies(), features=Features(n="refused")) as server, client(server, n_samples="on") as chat:
         with pytest.raises(CallFailed) as caught:
             await chat.complete(request(3))
-    assert caught.value.kind is FailureKind.PERMANENT
+    assert caught.value.kind is FailureKind.REJECTED
 
 
 async def test_no_system_role_is_learnt_once() -> None:
@@ -128,7 +128,7 @@ async def test_refusals_that_teach_nothing_never_loop() -> None:
         with pytest.raises(CallFailed) as caught:
             await chat.complete(request())
         assert server.stats.requests == 4
-    assert caught.value.kind is FailureKind.PERMANENT
+    assert caught.value.kind is FailureKind.REJECTED
 
 
 async def test_context_length_says_what_to_change() -> None:

@@ -230,13 +230,13 @@ async def test_an_unknown_model_is_answered_with_the_known_ones() -> None:
     [
         (404, {"detail": "Not Found"}, "permanent", "base_url"),
         (403, {"error": "forbidden"}, "permanent", "PROOF_KEY"),
-        (422, {"detail": [{"loc": ["body", "messages"], "msg": "Field required"}]}, "permanent", "messages: Field"),
+        (422, {"detail": [{"loc": ["body", "messages"], "msg": "Field required"}]}, "rejected", "messages: Field"),
         (400, {"message": "prompt is too long: 9 tokens > 8 maximum"}, "context_length", "shorten the prompt"),
         (400, {"error": {"code": "context_length_exceeded", "message": "too much"}}, "context_length", "max_tokens"),
         (429, {"error": {"type": "insufficient_quota", "message": "pay"}}, "permanent", "credit"),
         (413, "<html>", "context_length", "shorten the prompt"),
         (402, {"error": "pay"}, "permanent", "credit"),
-        (400, "\x1b[31mred\x1b[0m\nand so on" * 100, "permanent", "HTTP 400"),
+        (400, "\x1b[31mred\x1b[0m\nand so on" * 100, "rejected", "HTTP 400"),
     ],
 )
 async def test_what_a_user_can_change_is_said_and_not_retried(status: int, body: object, kind: str, says: str) -> None:

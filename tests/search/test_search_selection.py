@@ -199,3 +199,10 @@ def test_news_of_an_unchosen_candidate_changes_no_choice_and_the_needed_stay_nee
                 assert after[name].chosen == choice.chosen, name
                 assert after[name].needed == choice.needed, name
             assert choice.needed - {changed} <= after[name].needed, name
+
+
+def test_filtered_candidates_play_no_match_unless_there_is_nothing_else() -> None:
+    filtered = [Prospect(i, 0.0, certain=False, settled=True, filtered=True) for i in range(3)]
+    weak = Prospect(7, 0.0, certain=True, settled=True)
+    assert finalists_choice(ranking([*filtered, weak], 0, FINAL), 4, False).chosen == (7,)
+    assert len(finalists_choice(ranking(filtered, 0, FINAL), 4, False).chosen) == 1

@@ -12,14 +12,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from maxproof.models.bindings import Binding, Bindings
-from maxproof.models.budget import NOTHING, Admission, Amounts, share_left
+from maxproof.models.bindings import Bindings
+from maxproof.models.budget import share_left
 from maxproof.models.call_key import call_key, call_seed, sampler_digest
 from maxproof.models.chat import ChatReply, ChatRequest
+from maxproof.models.gate import Gate
 from maxproof.models.journal import Journal
 from maxproof.models.journal_bodies import Exchange
 from maxproof.models.journal_rows import CallRecord
-from maxproof.models.ledger import RESERVING_ROLE, Ledger
+from maxproof.models.ledger import Ledger
 from maxproof.models.prices import check_priced, cost_of, prices_of
 from maxproof.models.settings import BudgetSettings
 from maxproof.models.streaks import FailureStreaks
@@ -30,11 +31,9 @@ from maxproof.models.types import (
     CallNotRun,
     CallProgress,
     FailureKind,
-    Message,
     NoAnswer,
     RoleUsage,
     Stop,
-    StopKind,
     Usage,
 )
 from maxproof.models.usage import elapsed_seconds, first_started, recorded_stop, role_usage, stop_event
@@ -100,10 +99,7 @@ class JournaledCaller:
             check_priced(bindings.endpoints)
         self._priced = all(prices_of(settings) is not None for settings in bindings.endpoints.values())
         self._recorded_stop = recorded_stop(journal)
-        self._stop = Stop() if journal.writable else self._recorded_stop
         self._stop_noted = False
-        self._broken = False
-        self._gone: set[str] = set()
         self._failed = 0
         self._streaks = FailureStreaks(self._budget.max_failures)
         self._load()
@@ -111,16 +107,14 @@ class JournaledCaller:
         self._begun = monotonic()
         self._samplers = {binding.name: sampler_digest(binding, seed) for binding in bindings.values()}
         self._running: dict[bytes, asyncio.Event] = {}
-        self._timeouts: dict[str, set[asyncio.Timeout]] = {}
-        self._changed = asyncio.Event()
-        self._waiting = 0
+        self._gate = Gate(self._ledger, self._elapsed, Stop() if journal.writable else self._recorded_stop)
         self._replayed = 0
         self._missing = 0
 
     @property
     def stop(self) -> Stop:
         """What ended the run early: a budget, the deadline, a dead endpoint; false if nothing did."""
-        return self._stop
+        return self._gate.stop
 
     @property
     def missing(self) -> int:
@@ -150,7 +144,7 @@ class JournaledCaller:
                 missing[key] = call
         if missing and not self._journal.writable:
             self._missing += len(missing)
-            results |= {key: CallNotRun(self._stop.reason or NOT_RECORDED) for key in missing}
+            results |= {key: CallNotRun(self._gate.stop.reason or NOT_RECORDED) for key in missing}
         elif missing:
             results |= await self._obtain_all(self._groups(missing))
         return [results[key] for key in keys]
@@ -162,10 +156,10 @@ class JournaledCaller:
         """
         if not self._journal.session_begun:
             return
-        if not self._stop and (silent := self._streaks.silent()) is not None:
-            self._end(*silent)
+        if not self._gate.stop and (silent := self._streaks.silent()) is not None:
+            self._gate.end(*silent)
             await self._note_stop()
-        elif not self._stop:
+        elif not self._gate.stop:
             await self._journal.record(confirm=self._streaks.open_keys())
         await self._journal.end_session(outcome)
 
@@ -186,7 +180,7 @@ class JournaledCaller:
         spent = self._ledger.spent
         return CallProgress(
             in_flight=sum(client.in_flight for client in self._clients.values()),
-            waiting=sum(client.waiting for client in self._clients.values()) + self._waiting,
+            waiting=sum(client.waiting for client in self._clients.values()) + self._gate.waiting,
             finished=spent.calls,
             replayed=self._replayed,
             failed=self._failed,
@@ -253,12 +247,12 @@ class JournaledCaller:
         first = next(iter(group.values()))
         binding = self._bindings[first.address.binding]
         role = first.address.role
-        if self._refused(role, binding.endpoint):
-            return _not_run(group, self._stop.reason)
+        if self._gate.refused(role, binding.endpoint):
+            return _not_run(group, self._gate.stop.reason)
         messages = first.prompt()
-        admitted, estimate = await self._admit(binding, role, messages, len(group))
+        admitted, estimate = await self._gate.admit(binding, role, messages, len(group))
         asked = dict(list(group.items())[:admitted])
-        results = _not_run({key: group[key] for key in group if key not in asked}, self._stop.reason)
+        results = _not_run({key: group[key] for key in group if key not in asked}, self._gate.stop.reason)
         if not asked:
             await self._note_stop()
             return results
@@ -271,12 +265,12 @@ class JournaledCaller:
         except (CallFailed, CallNotRun) as error:
             outcome = error
         finally:
-            self._release(estimate)
+            self._gate.release(estimate)
         if isinstance(outcome, CallFailed):
             return results | await self._failure(asked, outcome, started)
         if not isinstance(outcome, ChatReply):
             await self._note_stop()
-            return results | _not_run(asked, self._stop.reason)
+            return results | _not_run(asked, self._gate.stop.reason)
         results |= await self._answers(asked, request, outcome, started)
         lacking = {key: call for key, call in asked.items() if key not in results}
         if lacking and outcome.failures:
@@ -290,51 +284,11 @@ class JournaledCaller:
 
     async def _complete(self, endpoint: str, role: str, request: ChatRequest) -> ChatReply:
         """Raises CallFailed; CallNotRun if the deadline or the endpoint's end cut the call off."""
-        left = self._ledger.time_left(role, self._elapsed())
-        in_flight = self._timeouts.setdefault(endpoint, set())
-        limit = asyncio.timeout(None if left is None else max(0.0, left[1]))
-        try:
-            async with limit:
-                in_flight.add(limit)
-                reply = await self._clients[endpoint].complete(request)
-        except TimeoutError:
-            if not limit.expired():
-                raise
-            if not self._stop:
-                self._stop_run(self._deadline_reason())
-            raise CallNotRun(self._stop.reason) from None
-        finally:
-            in_flight.discard(limit)
+        async with self._gate.time_limit(endpoint, role):
+            reply = await self._clients[endpoint].complete(request)
         if not reply.answers:
             raise CallFailed(FailureKind.BAD_REPLY, "a reply without choices", endpoint=endpoint)
         return reply
-
-    async def _admit(
-        self, binding: Binding, role: str, messages: tuple[Message, ...], samples: int
-    ) -> tuple[int, Amounts]:
-        """How many of the samples may start, and their estimate, now counted as in flight."""
-        while True:
-            left = self._ledger.time_left(role, self._elapsed())
-            if left is not None and left[0] <= 0:
-                self._stop_run(self._deadline_reason())
-            if self._refused(role, binding.endpoint) or (left is not None and left[0] <= 0):
-                return 0, NOTHING
-            for size in range(samples, 0, -1):
-                decision, estimate = self._ledger.admit(binding, role, messages, size)
-                if decision.admission is not Admission.REFUSE:
-                    break
-            if decision.admission is Admission.START:
-                if size < samples:
-                    self._stop_run(decision.reason)
-                return size, estimate
-            if decision.admission is Admission.REFUSE:
-                self._stop_run(decision.reason)
-                return 0, NOTHING
-            self._waiting += 1
-            try:
-                await self._changed.wait()
-            finally:
-                self._waiting -= 1
 
     async def _answers(self, asked: _Group, request: ChatRequest, reply: ChatReply, started: float) -> _Results:
         """Records the answers of one request: the first calls get them, the rest is left out."""
@@ -363,7 +317,7 @@ class JournaledCaller:
         failure = CallFailed(failure.kind, failure.message, endpoint=binding.endpoint, attempts=failure.attempts)
         provisional, gone = self._streaks.failed(binding.endpoint, failure, tuple(asked))
         if gone:
-            self._end(binding.endpoint, gone)
+            self._gate.end(binding.endpoint, gone)
         records = [
             CallRecord(
                 key, call, binding, self._samplers[binding.name], failure, started, self._clock(),
@@ -377,55 +331,22 @@ class JournaledCaller:
         await self._write(records)
         return dict.fromkeys(asked, failure)
 
-    def _refused(self, role: str, endpoint: str) -> bool:
-        """After a stop only the tournament goes on, and nothing at an endpoint that is gone."""
-        return self._broken or endpoint in self._gone or (bool(self._stop) and role != RESERVING_ROLE)
-
-    def _end(self, endpoint: str, reason: str) -> None:
-        """The endpoint is gone: what is in flight there is cut off, nothing new starts but the tournament elsewhere."""
-        self._stop = self._stop or Stop(StopKind.ENDPOINT, reason)
-        self._gone.add(endpoint)
-        now = asyncio.get_running_loop().time()
-        for limit in self._timeouts.get(endpoint, ()):
-            if not limit.expired():
-                limit.reschedule(now)
-        self._wake()
-
-    def _stop_run(self, reason: str) -> None:
-        """The first reason stands."""
-        self._stop = self._stop or Stop(StopKind.BUDGET, reason)
-        self._wake()
-
     async def _note_stop(self) -> None:
         # A resumed run that is refused at once for the same reason leaves no trace.
-        if not self._stop_noted and (self._journal.session_begun or self._stop != self._recorded_stop):
+        if not self._stop_noted and (self._journal.session_begun or self._gate.stop != self._recorded_stop):
             await self._write()
 
     async def _write(self, records: Sequence[CallRecord] = (), confirm: Sequence[bytes] = ()) -> None:
-        events = [stop_event(self._stop)] if self._stop and not self._stop_noted else []
-        self._stop_noted = bool(self._stop)
+        events = [stop_event(self._gate.stop)] if self._gate.stop and not self._stop_noted else []
+        self._stop_noted = bool(self._gate.stop)
         try:
             await self._journal.record(records, confirm=confirm, events=events)
         except InputError as error:
-            self._broken = True
-            self._stop = self._stop or Stop(StopKind.JOURNAL, str(error))
-            self._wake()
+            self._gate.close(str(error))
             raise
-
-    def _release(self, estimate: Amounts) -> None:
-        self._ledger.release(estimate)
-        self._wake()
-
-    def _wake(self) -> None:
-        """Lets the calls that wait for their budget look again."""
-        self._changed.set()
-        self._changed = asyncio.Event()
 
     def _elapsed(self) -> float:
         return self._before_s + self._monotonic() - self._begun
-
-    def _deadline_reason(self) -> str:
-        return f"the deadline of {self._budget.deadline_s:g} s is reached"
 
 
 def _not_run(calls: _Group, reason: str) -> _Results:

@@ -133,6 +133,7 @@ def failed_attempt(
         advice = f"check base_url {base_url}: it should end just before /chat/completions, mostly in /v1"
     else:
         advice = "the server refuses this request as it is: check model, sampling and extra_body"
+        return AttemptFailed(FailureKind.REJECTED, f"{said} ({advice})", status=error.status)
     return AttemptFailed(
         FailureKind.PERMANENT, f"{said} ({advice})", status=error.status, unknown_model=error.unknown_model
     )

@@ -78,7 +78,7 @@ class AttemptFailed(Exception):
     @property
     def transient(self) -> bool:
         """The same request may succeed later."""
-        return self.kind not in (FailureKind.PERMANENT, FailureKind.CONTEXT_LENGTH)
+        return self.kind not in (FailureKind.PERMANENT, FailureKind.REJECTED, FailureKind.CONTEXT_LENGTH)
 
     @property
     def overload(self) -> bool:

@@ -10,8 +10,8 @@ from maxproof.models.types import CallFailed, FailureKind
 class FailureStreaks:
     """Consecutive failed requests of each endpoint, in the order in which they finish.
 
-    A failure is provisional until its endpoint answers something: then the fault was the call's. A prompt that does not
-    fit the model is the call's fault at once, if the endpoint has ever answered.
+    A failure is provisional until its endpoint answers something: then the fault was the call's. A request that is
+    rejected or does not fit the model is the call's fault at once, if the endpoint has ever answered.
 
     Args:
         max_failures: so many in a row, and the endpoint is gone.
@@ -30,12 +30,12 @@ class FailureStreaks:
 
     def failed(self, endpoint: str, failure: CallFailed, keys: Sequence[bytes]) -> tuple[bool, str]:
         """A request for these keys has failed: whether that is provisional, and why the endpoint is gone, or ""."""
-        if failure.kind is FailureKind.CONTEXT_LENGTH and endpoint in self._answered:
+        if failure.kind in (FailureKind.CONTEXT_LENGTH, FailureKind.REJECTED) and endpoint in self._answered:
             return False, ""
         streak = self._open.setdefault(endpoint, [])
         streak.append(tuple(keys))
         self._last[endpoint] = failure
-        if failure.kind is FailureKind.PERMANENT:
+        if failure.kind in (FailureKind.PERMANENT, FailureKind.REJECTED):
             return True, f"endpoint {endpoint} can't be used: {failure.message}"
         if len(streak) >= self._max_failures:
             return True, f"{len(streak)} calls in a row failed at endpoint {endpoint}, the last: {failure.message}"

@@ -83,13 +83,14 @@ class Answer:
 
 
 class FailureKind(StrEnum):
-    """Why a call has no answer. The first two are the user's to fix, the others may pass with time."""
+    """Why a call has no answer. The first three are the user's to fix, the others may pass with time."""
 
-    PERMANENT = "permanent"  # 401, 403, 404, 422, 400 other than the next one: asking again can't succeed
+    PERMANENT = "permanent"  # 401, 402, 403, 404, a redirect: no call to this endpoint can succeed
+    REJECTED = "rejected"  # 400, 422: this request can't succeed as it is
     CONTEXT_LENGTH = "context_length"  # the prompt does not fit the model
     TIMEOUT = "timeout"  # the one deadline around the call ran out
-    OVERLOADED = "overloaded"  # 408, 409, 429, 5xx until the deadline
-    CONNECTION = "connection"  # refused, reset, cut in the middle of a body until the deadline
+    OVERLOADED = "overloaded"  # 408, 409, 429, 5xx until patience or the deadline ended
+    CONNECTION = "connection"  # refused, reset, cut in the middle of a body, as long
     BAD_REPLY = "bad_reply"  # the server's body is not a chat completion
 
 

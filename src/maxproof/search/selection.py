@@ -133,8 +133,12 @@ def parents_choice(ranked: Sequence[Prospect], parents: int, class_of: Callable[
 
 
 def finalists_choice(ranked: Sequence[Prospect], finalists: int, only_perfect: bool) -> Choice:
-    """The tournament's players in rank order: the head of the ranking, or of its perfect candidates."""
-    pool = ranked
+    """The tournament's players in rank order: the head of the ranking, or of its perfect candidates.
+
+    A candidate that layer 1 rejected does not play: votes on it would be paid for nothing. If there is no other, the
+    first is the only finalist.
+    """
+    pool = [p for p in ranked if not p.filtered] or ranked[:1]
     if only_perfect:
         pool = [p for p in ranked if p.perfect or (p.certain and not p.settled and p.points == MAX_POINTS)]
     head = pool[:finalists]
