@@ -31,7 +31,7 @@ class ExitCode(IntEnum):
     NO_MODEL = 4  # nothing to ask: no endpoint is configured, or none answers
     BUDGET = 5  # a budget or the deadline was reached before a proof passed
     NOT_SCORED = 6  # the judges gave no usable verdict, which says nothing about the proof
-    INTERRUPTED = 130  # stopped by Ctrl-C; the run can be resumed
+    INTERRUPTED = 130  # stopped by Ctrl-C or SIGTERM; the run can be resumed
 
 
 class NoModel(InputError):
@@ -51,10 +51,12 @@ _SYSTEM_FAULTS = {
     errno.EACCES: "permission denied: choose a folder that can be written",
     errno.EPERM: "not permitted: choose a folder that can be written",
     errno.EROFS: "the file system is read-only: choose a folder that can be written",
+    errno.EIO: "the disk fails: save what can be saved",
     errno.EMFILE: "too many open files: raise the limit (ulimit -n) or lower concurrency",
 }
 _SQLITE_FAULTS = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
+    sqlite3.SQLITE_IOERR: errno.EIO,
     sqlite3.SQLITE_READONLY: errno.EROFS,
     sqlite3.SQLITE_CANTOPEN: errno.EACCES,
     sqlite3.SQLITE_PERM: errno.EACCES,
@@ -74,17 +76,34 @@ def reporting(as_json: bool = False) -> Iterator[Report]:
     report = Report()
     try:
         yield report
-    except BrokenPipeError:  # the reader of our output has gone, as in `maxproof show RUN | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(ExitCode.ERROR) from None
     except KeyboardInterrupt:
         hint = f"go on with: maxproof resume {report.run}" if report.run is not None else "no run was started"
         _end(ExitCode.INTERRUPTED, InputError("interrupted", hint=hint), as_json)
     except Exception as error:
+        if _reader_gone(error):
+            _discard_output()
+            raise SystemExit(ExitCode.ERROR) from None
         known = _known(error, report.run)
         if known is None:
             raise
         _end(*known, as_json)
+
+
+def _reader_gone(error: BaseException) -> bool:
+    """The reader of our output has ended, as in `maxproof show RUN | head`."""
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(_reader_gone, error.exceptions))
+    return isinstance(error, BrokenPipeError)
+
+
+def _discard_output() -> None:
+    # Python flushes both streams once more at its end, and would complain.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            os.dup2(nowhere, stream.fileno())
 
 
 def _known(error: BaseException, run: Path | None) -> tuple[ExitCode, InputError] | None:
@@ -95,17 +114,25 @@ def _known(error: BaseException, run: Path | None) -> tuple[ExitCode, InputError
     if isinstance(error, NoModel):
         return ExitCode.NO_MODEL, error
     if isinstance(error, InputError):
-        return ExitCode.BAD_INPUT, error
-    code: int | None = None
-    file: str | Path | None = run
-    if isinstance(error, OSError):
-        code, file = error.errno, error.filename or run
-    elif isinstance(error, sqlite3.Error):
-        code = _SQLITE_FAULTS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
-    if code not in _SYSTEM_FAULTS:
+        return ExitCode.BAD_INPUT if _fault_code(error.__cause__) is None else ExitCode.ERROR, error
+    if run is not None and isinstance(error, FileNotFoundError) and not run.exists():
+        return ExitCode.ERROR, InputError("the run folder was deleted while the run went on", file=run)
+    code = _fault_code(error)
+    if code is None:
         return None
+    file = (error.filename if isinstance(error, OSError) else None) or run
     hint = f"what is done is kept; then: maxproof resume {run}" if run is not None else None
     return ExitCode.ERROR, InputError(_SYSTEM_FAULTS[code], file=file, hint=hint)
+
+
+def _fault_code(error: BaseException | None) -> int | None:
+    """The errno of a failure of the system, None for any other error."""
+    code: int | None = None
+    if isinstance(error, OSError):
+        code = error.errno
+    elif isinstance(error, sqlite3.Error):
+        code = _SQLITE_FAULTS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+    return code if code in _SYSTEM_FAULTS else None
 
 
 def _end(code: ExitCode, error: InputError, as_json: bool) -> None:

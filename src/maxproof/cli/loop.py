@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+import signal
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
 
 def run_async(work: Coroutine[Any, Any, Result]) -> Result:
-    """As `asyncio.run`, on uvloop where it is installed. Ctrl-C cancels the work, then raises KeyboardInterrupt."""
+    """As `asyncio.run`, on uvloop where it is installed.
+
+    Ctrl-C and SIGTERM cancel the work, which has time to close what it opened, then raise KeyboardInterrupt.
+    """
+    loop_factory: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+    with suppress(ImportError):
+        from uvloop import new_event_loop as loop_factory
+    with asyncio.Runner(loop_factory=loop_factory) as runner:
+        return runner.run(_until_terminated(work))
+
+
+async def _until_terminated(work: Coroutine[Any, Any, Result]) -> Result:
+    task = asyncio.current_task()
+    assert task is not None
+    terminated = False
+
+    def terminate() -> None:
+        nonlocal terminated
+        terminated = True
+        task.cancel()
+
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, terminate)
     try:
-        import uvloop
-    except ImportError:
-        return asyncio.run(work)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(work)
+        return await work
+    except asyncio.CancelledError:
+        if terminated:
+            raise KeyboardInterrupt from None
+        raise

@@ -1,7 +1,10 @@
-"""The `maxproof` command: what the subcommands are, and nothing else."""
+"""The `maxproof` command: what the subcommands are, and the streams they find."""
 
 from __future__ import annotations
 
+import io
+import os
+import sys
 from typing import Annotated
 
 import typer
@@ -56,7 +59,21 @@ app.command()(mock)
 
 def main() -> None:
     """The console script."""
+    _prepare_streams()
     app()
+
+
+def _prepare_streams() -> None:
+    """Output is never lost to a closed descriptor, nor stopped by a character that the terminal does not know."""
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(descriptor)
+        except OSError:  # closed by the caller: the next file or socket opened would take its place
+            os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(descriptor, "r" if name == "stdin" else "w", closefd=False))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 if __name__ == "__main__":

@@ -123,10 +123,15 @@ def settings_from(
         if value is not None:
             overrides.update({f"roles.{role}.{key}": value for role in ROLES})
     settings = load_config(config, effort=effort, overrides=overrides | parse_assignments(assignments))
-    if settings.budget.max_cost is not None:
-        bindings = resolve_bindings(settings.endpoints, settings.roles, settings.verifier.judges)
-        check_priced(bindings.endpoints)
+    check_usable(settings)
     return settings
+
+
+def check_usable(settings: RunSettings) -> None:
+    """Raises InputError if a role or judge names an unknown endpoint, or a `max_cost` could never trip."""
+    bindings = resolve_bindings(settings.endpoints, settings.roles, settings.verifier.judges)
+    if settings.budget.max_cost is not None:
+        check_priced(bindings.endpoints)
 
 
 def parse_assignments(assignments: list[str] | None) -> dict[str, object]:

@@ -21,7 +21,7 @@ from maxproof.report.outputs import view_of, write_outputs
 from maxproof.report.text import render_forecast, render_outcome, to_json
 from maxproof.search.forecast import forecast
 from maxproof.search.run import ProveOutcome, reusable, run_prove
-from maxproof.search.run_folder import RunFolder, create_run, next_run_path, open_run
+from maxproof.search.run_folder import RunFolder, create_run, new_run_path, open_run
 
 
 def prove(
@@ -93,12 +93,12 @@ def prove(
         if forecast_only:
             typer.echo(json.dumps(estimate.to_json(), indent=2) if as_json else render_forecast(estimate))
             return
-        path = out if out is not None else next_run_path(Path("runs"), found.id)
+        path = out if out is not None else new_run_path(Path("runs"), found.id)
         folder = create_run(path, "prove", found, settings, __version__)
+        report.run = folder.path
         if not quiet:
             told = json.dumps({"event": "forecast", **estimate.to_json()}) if as_json else render_forecast(estimate)
             typer.echo(told, err=True)
-        report.run = folder.path
         raise typer.Exit(_search(folder, as_json=as_json, quiet=quiet))
 
 
@@ -136,6 +136,7 @@ def resume(
 
 def _change(folder: RunFolder, changes: dict[str, object], *, quiet: bool) -> RunFolder:
     settings = with_overrides(folder.settings, changes)
+    o.check_usable(settings)  # before it is saved: a run that can't go on could not be shown either
     before, after = flatten(folder.settings), flatten(settings)
     names = [name for name in sorted(before.keys() | after.keys()) if before.get(name) != after.get(name)]
     changed = folder.with_settings(settings)

@@ -17,7 +17,7 @@ from maxproof.problems.load import load_problem, read_proof
 from maxproof.report.live import observer_for
 from maxproof.report.text import render_verification, verification_json
 from maxproof.search.run import VerifyOutcome, run_verify
-from maxproof.search.run_folder import RunFolder, create_run, next_run_path
+from maxproof.search.run_folder import RunFolder, create_run, new_run_path
 from maxproof.verifier.types import ScoreState
 
 
@@ -66,7 +66,7 @@ def verify(
         )
         found = load_problem(problem, problem_id)
         text = read_proof(proof)
-        path = out if out is not None else next_run_path(Path("runs"), f"verify-{found.id}")
+        path = out if out is not None else new_run_path(Path("runs"), f"verify-{found.id}")
         folder = create_run(path, "verify", found, settings, __version__, text)
         report.run = folder.path
         raise typer.Exit(verify_run(folder, as_json=as_json, quiet=quiet))

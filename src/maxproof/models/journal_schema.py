@@ -156,7 +156,7 @@ def has_wal(path: Path) -> bool:
 def open_read_only(path: Path, *, immutable: bool = False) -> sqlite3.Connection:
     """A read-only connection. `immutable`: makes no file beside the journal; only without a write-ahead log."""
     flags = "mode=ro&immutable=1" if immutable else "mode=ro"
-    return sqlite3.connect(f"file:{quote(str(path.resolve()))}?{flags}", uri=True, isolation_level=None)
+    return sqlite3.connect(f"file:{quote(os.fsencode(path.resolve()))}?{flags}", uri=True, isolation_level=None)
 
 
 def open_for_replay(path: Path) -> tuple[sqlite3.Connection, tempfile.TemporaryDirectory[str] | None]:

@@ -20,7 +20,7 @@ def view_of(folder: RunFolder, outcome: ProveOutcome, settings: dict[str, str]) 
     account, result = outcome.account, outcome.result
     started = datetime.fromtimestamp(account.started, UTC).isoformat(timespec="seconds") if account.started else ""
     return RunView(
-        run=folder.path.name,
+        run=folder.name,
         problem=folder.problem,
         result=result,
         settings=settings,

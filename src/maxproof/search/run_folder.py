@@ -18,12 +18,22 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from maxproof.problems import InputError, Problem
 from maxproof.search.settings import RunSettings
 
 FORMAT = 1
+
+
+class _Description(BaseModel):
+    """What `run.json` holds beside its format."""
+
+    kind: Literal["prove", "verify"]
+    maxproof: str
+    problem: Problem
+    settings: RunSettings
+    proof: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +49,11 @@ class RunFolder:
     settings: RunSettings
     version: str
     proof: str = ""
+
+    @property
+    def name(self) -> str:
+        """The folder's own name, whatever path it was opened by."""
+        return self.path.resolve().name
 
     @property
     def journal(self) -> Path:
@@ -70,9 +85,9 @@ def create_run(
     Raises InputError when `path` already holds a run or can't be written.
     """
     folder = RunFolder(path, kind, problem, settings, version, proof)
-    if (path / "run.json").exists():
-        raise InputError("already holds a run", file=path, hint=f"go on with it: maxproof resume {path}")
     try:
+        if (path / "run.json").exists():
+            raise InputError("already holds a run", file=path, hint=f"go on with it: maxproof resume {path}")
         path.mkdir(parents=True, exist_ok=True)
         write_atomically(path / "run.json", folder.to_json())
     except OSError as error:
@@ -95,8 +110,10 @@ def open_run(path: Path) -> RunFolder:
         raise InputError("is not a run folder: it has no run.json", file=path) from None
     except NotADirectoryError:
         raise InputError("is not a run folder", file=path) from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"can't be read: {error}", file=file) from error
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror}", file=file) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"is damaged: {error}", file=file) from error
     if not isinstance(value, dict) or not isinstance(value.get("format"), int):
         raise InputError("is not a run description", file=file, field="format")
     if value["format"] > FORMAT:
@@ -106,25 +123,34 @@ def open_run(path: Path) -> RunFolder:
             hint="upgrade maxproof",
         )
     try:
-        return RunFolder(
-            path=path,
-            kind=value["kind"],
-            problem=Problem(**value["problem"]),
-            settings=RunSettings.model_validate(value["settings"]),
-            version=str(value["maxproof"]),
-            proof=value.get("proof", ""),
-        )
-    except (KeyError, TypeError, ValidationError) as error:
-        raise InputError(f"is damaged: {type(error).__name__}: {str(error).splitlines()[0]}", file=file) from error
+        told = _Description.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise InputError(f"is damaged: {first['msg']}", file=file, field=where) from error
+    return RunFolder(path, told.kind, told.problem, told.settings, told.maxproof, told.proof)
 
 
-def next_run_path(runs: Path, name: str) -> Path:
-    """The first unused `RUNS/NAME-1`, `RUNS/NAME-2`, ..."""
+def new_run_path(runs: Path, name: str) -> Path:
+    """Makes the first unused folder of `RUNS/NAME-1`, `RUNS/NAME-2`, ...: two runs that start together get two.
+
+    Raises InputError when it can't be made.
+    """
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:60] or "run"
     number = 1
-    while (runs / f"{stem}-{number}").exists():
-        number += 1
-    return runs / f"{stem}-{number}"
+    while True:
+        path = runs / f"{stem}-{number}"
+        try:
+            path.mkdir(parents=True)
+            return path
+        except FileExistsError:
+            if not runs.is_dir():
+                raise InputError("is not a folder", file=runs, hint="name the run folder with --out") from None
+            number += 1
+        except OSError as error:
+            raise InputError(
+                f"can't make the run folder: {error.strerror}", file=path, hint="name another one with --out"
+            ) from error
 
 
 def write_atomically(path: Path, text: str) -> None:
