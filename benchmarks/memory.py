@@ -5,6 +5,7 @@ The run: 1,000 proofs of about 40 KB (920 first ones, then ten rounds of four pa
 
     whole run     `maxproof resume` on a fresh run folder, so the report and the other outputs are part of it
     search only   the same run without the outputs
+    ... n off     the same at a server without `n`: each sample is a request of its own
     resume        the search is killed (SIGKILL) when 99 % of its calls are answered, and resumed in a new process; the
                   time is from starting that process to the first new request at the server, with Python's own start
 
@@ -34,7 +35,7 @@ from maxproof.search.settings import RunSettings, SearchSettings
 PROOF_CHARS = 40_000
 _PROBLEM = Problem("memory", "Prove that the recursion stays bounded.")
 _SEARCH = "benchmarks.memory"
-_COMMAND = "maxproof.cli"
+_COMMAND = "maxproof.cli.main"
 
 
 def search_settings(quick: bool) -> SearchSettings:
@@ -43,15 +44,16 @@ def search_settings(quick: bool) -> SearchSettings:
     return SearchSettings(candidates=first, rounds=10, parents=4, lazy=False, stop_at_perfect=10_000)
 
 
-def _new_run(folder: Path, name: str, base_url: str, quick: bool) -> Path:
-    endpoint = EndpointSettings(base_url=base_url, model="mock", concurrency=64, n_samples="off")
+def _new_run(folder: Path, name: str, base_url: str, quick: bool, *, n: bool = True) -> Path:
+    endpoint = EndpointSettings(base_url=base_url, model="mock", concurrency=64, n_samples="on" if n else "off")
     settings = RunSettings(endpoints={"default": endpoint}, search=search_settings(quick))
     return create_run(folder / name, "prove", _PROBLEM, settings, "benchmark").path
 
 
 def _start(module: str, run: Path) -> subprocess.Popen[bytes]:
     arguments = ["resume", str(run), "--quiet"] if module == _COMMAND else [str(run)]
-    return subprocess.Popen([sys.executable, "-m", module, *arguments], stdout=subprocess.DEVNULL)
+    output = subprocess.DEVNULL
+    return subprocess.Popen([sys.executable, "-m", module, *arguments], stdout=output, stderr=output)
 
 
 def _peak_mb(process: subprocess.Popen[bytes]) -> float:
@@ -92,9 +94,13 @@ def run(quick: bool) -> None:
     with mock_process(model, latency=Latency(0.02, 0.3)) as server, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         rows: list[tuple[object, ...]] = []
-        for label, module in (("whole run", _COMMAND), ("search only", _SEARCH)):
+        for label, module, n in (
+            ("whole run", _COMMAND, True),
+            ("search only", _SEARCH, True),
+            ("search only, n off", _SEARCH, False),
+        ):
             begun = time.perf_counter()
-            path = _new_run(folder, module, server.base_url, quick)
+            path = _new_run(folder, label, server.base_url, quick, n=n)
             peak = _peak_mb(_start(module, path))
             size = (path / "journal.sqlite").stat().st_size / 2**20
             rows.append((label, peak, f"{peak / 300:.2f}", time.perf_counter() - begun, size))
@@ -115,6 +121,11 @@ def run(quick: bool) -> None:
     )
 
 
+async def _search(run: Path) -> None:
+    # The outcome stays in here: as it ends, asyncio.Runner makes the whole `repr` of what its main task returns.
+    await run_prove(open_run(run))
+
+
 if __name__ == "__main__":
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(run_prove(open_run(Path(sys.argv[1]))))
+        runner.run(_search(Path(sys.argv[1])))

@@ -19,6 +19,9 @@ With at most `cap` calls in flight no schedule is faster than
 
     bound = max(critical path, total latency of the calls / cap).
 
+For a lazy trace this is the bound of an oracle that knows in advance which samples will be needed; the search itself
+learns that from the other candidates, so no lazy schedule gets there.
+
 The *bound by rounds* is sharper and still a bound: the sum over the segments of max(longest chain, latency / cap).
 
 The *barrier* schedule waits for each stage before it starts the next: all of a round's proofs, then all its samples,
