@@ -111,4 +111,6 @@ def test_seeds_fit_31_bits_and_differ(seed: int, candidate: int, sample: int) ->
     assert 0 <= found < 2**31
     assert found == call_seed(seed, address)
     assert found != call_seed(seed + 1, address)
-    assert found != call_seed(seed, CallAddress("judge", "verify", candidate, sample + 1, "free"))
+    following = CallAddress("judge", "verify", candidate, sample + 1, "free")
+    assert (found + 1) % 2**31 == call_seed(seed, following)  # as the samples of one request with `n` count
+    assert found != call_seed(seed, CallAddress("judge", "verify", candidate + 1, sample, "free"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from dataclasses import replace
 
 from maxproof.models.bindings import Binding
 from maxproof.models.types import Call, CallAddress
@@ -40,8 +41,13 @@ def sampler_digest(binding: Binding, seed: int) -> str:
 
 
 def call_seed(seed: int, address: CallAddress) -> int:
-    """The seed that is sent to the server: 31 bits of SHA-256 over the run's seed and the address."""
-    return int.from_bytes(_digest(seed, *_address_fields(address))[:4], "big") >> 1
+    """The seed that is sent to the server: 31 bits of SHA-256 over the run's seed and the address, plus the sample.
+
+    Samples of one prompt count up, as they do where a server takes `n` or a client asks one by one in its place: a
+    sample has the same seed whether or not it was known by then that the server can't do it.
+    """
+    first = _digest(seed, *_address_fields(replace(address, sample=0)))
+    return (int.from_bytes(first[:4], "big") + address.sample) & 0x7FFFFFFF
 
 
 def public_url(base_url: str) -> str:
