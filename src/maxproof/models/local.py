@@ -22,8 +22,7 @@ class LocalServer:
 
     Args:
         path: the GGUF file.
-        threads: for computing; None: 1 on a machine of up to two cores, else half the cores. llama.cpp's threads wait
-            for each other in a busy loop: with every core taken, one other process slows them down a hundredfold.
+        threads: for computing; None: all of up to four cores, else half of them.
         slots: answers generated at once; further requests wait in the server.
         context: tokens of each slot, prompt and answer together; 8192 is what SmolLM2 was trained with. With four slots
             that takes about 1 GB of memory for SmolLM2-135M, most of it for the slots' caches.
@@ -45,6 +44,9 @@ class LocalServer:
 
     def __enter__(self) -> Self:
         """Loads the model: seconds, longer for a large file. Raises InputError if it or xllamacpp can't be loaded."""
+        # Its OpenMP threads wait for each other in a busy loop by default: with every core taken, one other process then
+        # slows them down many times. Read when the library is loaded.
+        os.environ.setdefault("OMP_WAIT_POLICY", "passive")
         try:
             import xllamacpp
         except ImportError as error:
@@ -78,4 +80,4 @@ class LocalServer:
 
 def _default_threads() -> int:
     cores = len(os.sched_getaffinity(0))
-    return 1 if cores <= 2 else cores // 2
+    return cores if cores <= 4 else cores // 2

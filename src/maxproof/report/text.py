@@ -42,13 +42,13 @@ _STATES = {ScoreState.PASSED: "passed", ScoreState.FAILED: "failed", ScoreState.
 def render_forecast(estimate: Forecast) -> str:
     """What `maxproof prove` prints before its first call: calls, tokens and money for a stop at round 0 and at the end.
 
-    Calls are ceilings; money is left out where prices are missing.
+    Calls are ceilings but for one re-ask of each unreadable reply; money is left out where prices are missing.
     """
     ways = (estimate.first_round, estimate.full)
     rows = [
         ("Forecast", "stop at round 0", "all rounds"),
         ("candidates", *(f"{way.candidates:,}" for way in ways)),
-        ("calls, at most", *(f"{way.calls:,}" for way in ways)),
+        ("calls, without re-asks", *(f"{way.calls:,}" for way in ways)),
         ("tokens, typical", *(f"{way.tokens:,}" for way in ways)),
         ("tokens, worst case", *(f"{way.worst_tokens:,}" for way in ways)),
         ("cost, typical", *(_money(way.cost) for way in ways)),
