@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -287,3 +288,57 @@ async def test_a_key_that_no_header_can_hold(monkeypatch: pytest.MonkeyPatch) ->
         async with client("http://127.0.0.1:9/v1"):
             pass
     assert "abc" not in str(caught.value)
+
+
+async def ask_unnamed(url: str, calls: int) -> list[str]:
+    """What became of calls, made together, that name no model: an answer's text or a failure's message."""
+    found: list[str] = []
+
+    async def ask(chat: ChatClient) -> None:
+        try:
+            reply = await chat.complete(ChatRequest("", REQUEST.messages, Sampling()))
+            found.append(reply.answers[0].text)
+        except CallFailed as failed:
+            found.append(failed.message)
+
+    async with client(url, model="", timeout_s=1.0) as chat, asyncio.TaskGroup() as group:
+        for _ in range(calls):
+            group.create_task(ask(chat))
+    return found
+
+
+async def test_a_server_that_still_loads_its_model_is_asked_again() -> None:
+    asked = 0
+
+    async def models(request: web.Request) -> web.Response:
+        nonlocal asked
+        asked += 1
+        if asked <= 2:
+            return web.json_response({"error": {"message": "Loading model"}}, status=503)
+        return web.json_response({"data": [{"id": "m"}]})
+
+    async def handler(request: web.Request) -> web.Response:
+        return web.json_response(GOOD)
+
+    async with served(handler, models) as url:
+        assert await ask_unnamed(url, 5) == ["Proof."] * 5
+    assert asked == 3
+
+
+async def test_calls_that_wait_for_one_list_of_models_fail_together() -> None:
+    asked = 0
+
+    async def models(request: web.Request) -> web.Response:
+        nonlocal asked
+        asked += 1
+        await asyncio.sleep(0.1)
+        return web.Response(status=404)
+
+    async def handler(request: web.Request) -> web.Response:
+        return web.json_response(GOOD)
+
+    async with served(handler, models) as url:
+        found = await ask_unnamed(url, 5)
+    assert asked == 1
+    assert len(found) == 5
+    assert all("GET /models" in message for message in found)

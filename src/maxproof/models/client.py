@@ -82,6 +82,7 @@ class ChatClient:
         self._adaptations: dict[str, None] = {}  # in the order in which they were made
         self._models: tuple[str, ...] | None = None
         self._listing = asyncio.Lock()
+        self._listing_failures: list[AttemptFailed | CallFailed] = []
 
     async def __aenter__(self) -> Self:
         await self._transport.__aenter__()
@@ -146,20 +147,9 @@ class ChatClient:
             CallFailed: when the server can't be asked or does not say.
         """
         try:
-            async with asyncio.timeout(min(_LISTING_S, self.settings.timeout_s)):
-                received = await self._transport.get_models()
-            if received.status != 200:
-                raise self._refusal(received, "", 0)
-            names = parse_models(received.body)
-        except AttemptFailed as failure:
-            error = self._final(failure.kind, f"GET /models: {failure.message}", 1)
-        except CallFailed as failure:
-            error = self._final(failure.kind, f"GET /models: {failure.message}", 1)
-        except TimeoutError:
-            error = self._final(FailureKind.TIMEOUT, "GET /models: no reply in time", 1)
-        else:
-            self._models = tuple(names)
-            return names
+            return await self._list_models()
+        except (AttemptFailed, CallFailed) as failure:
+            error = self._unlisted(failure)
         raise error
 
     async def check(self, model: str) -> EndpointCheck:
@@ -197,7 +187,7 @@ class ChatClient:
     async def _one(self, request: ChatRequest, timeout_s: float | None = None) -> ChatReply:
         """One exchange, retries included; it may bring fewer answers than asked for."""
         loop = asyncio.get_running_loop()
-        model = request.model or self.settings.model or await self._first_model()
+        model = request.model or self.settings.model or await self._first_model(timeout_s or self.settings.timeout_s)
         if model != request.model:
             request = ChatRequest(model, request.messages, request.sampling, request.n, request.seed)
         prompt_tokens = sum(estimate_tokens(message.content) for message in request.messages)
@@ -327,10 +317,45 @@ class ChatClient:
             retry_after_s=received.retry_after_s,
         )
 
-    async def _first_model(self) -> str:
-        """The server's first model, asked for once."""
+    async def _list_models(self) -> list[str]:
+        """Raises AttemptFailed, or CallFailed for a list that can't be read."""
+        try:
+            async with asyncio.timeout(min(_LISTING_S, self.settings.timeout_s)):
+                received = await self._transport.get_models()
+        except TimeoutError:
+            raise AttemptFailed(FailureKind.TIMEOUT, "no reply in time") from None
+        if received.status != 200:
+            raise self._refusal(received, "", 0)
+        names = parse_models(received.body)
+        self._models = tuple(names)
+        return names
+
+    async def _list_when_ready(self) -> list[str]:
+        """A server that has too much to do, or still loads its model, may be asked again; nothing else may."""
+        try:
+            return await self._list_models()
+        except AttemptFailed as failure:
+            if failure.overload:
+                raise
+            error = CallFailed(failure.kind, failure.message)
+        raise error
+
+    async def _first_model(self, timeout_s: float) -> str:
+        """The server's first model, asked for once. Calls that wait together for the list fail together."""
+        failures = len(self._listing_failures)
         async with self._listing:
-            names = self._models if self._models is not None else await self.models()
+            if self._models is None and len(self._listing_failures) > failures:
+                raise self._unlisted(self._listing_failures[-1])
+            if self._models is None:
+                loop = asyncio.get_running_loop()
+                end = loop.time() + timeout_s
+                try:
+                    await with_retries(self._list_when_ready, self._policy, self._random, lambda: end - loop.time())
+                except (AttemptFailed, CallFailed) as failure:
+                    self._listing_failures.append(failure)
+            names = self._models
+        if names is None:
+            raise self._unlisted(self._listing_failures[-1])
         if not names:
             raise self._final(FailureKind.PERMANENT, "the server lists no model (set `model` for this endpoint)", 1)
         return names[0]
@@ -365,6 +390,9 @@ class ChatClient:
         message = f"no complete answer within timeout_s = {call.timeout_s:g} s, {call.attempts} attempts{before}"
         kind = FailureKind.TIMEOUT if call.cut or last is None else last.kind
         return self._final(kind, f"{message} (raise timeout_s, or lower max_tokens)", call.attempts)
+
+    def _unlisted(self, failure: AttemptFailed | CallFailed) -> CallFailed:
+        return self._final(failure.kind, f"GET /models: {failure.message}", 1)
 
     def _final(self, kind: FailureKind, message: str, attempts: int) -> CallFailed:
         return CallFailed(kind, self._transport.redact(message), endpoint=self.name, attempts=attempts)
