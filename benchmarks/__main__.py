@@ -23,7 +23,7 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
-    parser.add_argument("--quick", action="store_true", help="smaller sizes: about a minute in all")
+    parser.add_argument("--quick", action="store_true", help="smaller sizes: about two minutes in all")
     options = parser.parse_args()
     if unknown := sorted(set(options.names) - set(NAMES)):
         parser.error(f"unknown benchmark {unknown[0]!r}; known: {', '.join(NAMES)}")

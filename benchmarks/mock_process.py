@@ -10,10 +10,14 @@ from multiprocessing.connection import Connection
 
 from maxproof.models.mock import Features, Latency, MockServer, Script, SimulatedModel, Stats
 
-try:
-    from uvloop import new_event_loop
-except ImportError:
-    from asyncio import new_event_loop
+
+def new_event_loop() -> asyncio.AbstractEventLoop:
+    """The loop that every benchmark and the server run on: uvloop's where it is installed, as in the command."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
 
 
 class MockProcess:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import psutil
 from rich.console import Console
 from rich.table import Table
 
@@ -26,7 +25,7 @@ def machine_line() -> str:
         ),
         platform.processor() or "unknown processor",
     )
-    memory = psutil.virtual_memory().total / 2**30
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     versions = " ".join(f"{name} {_version(name)}" for name in ("aiohttp", "openai", "uvloop"))
     return (
         f"machine: {cpu}, {os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()} {platform.release()}, "
