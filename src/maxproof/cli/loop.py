@@ -19,11 +19,14 @@ def run_async(work: Coroutine[Any, Any, Result]) -> Result:
     loop_factory: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
     with suppress(ImportError):
         from uvloop import new_event_loop as loop_factory
+    results: list[Result] = []
     with asyncio.Runner(loop_factory=loop_factory) as runner:
-        return runner.run(_until_terminated(work))
+        runner.run(_until_terminated(work, results))
+    return results[0]
 
 
-async def _until_terminated(work: Coroutine[Any, Any, Result]) -> Result:
+async def _until_terminated(work: Coroutine[Any, Any, Result], results: list[Result]) -> None:
+    """Keeps the result out of the task: a runner takes the repr of its task, and that of a large run is large."""
     task = asyncio.current_task()
     assert task is not None
     terminated = False
@@ -35,7 +38,7 @@ async def _until_terminated(work: Coroutine[Any, Any, Result]) -> Result:
 
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, terminate)
     try:
-        return await work
+        results.append(await work)
     except asyncio.CancelledError:
         if terminated:
             raise KeyboardInterrupt from None

@@ -19,7 +19,9 @@ def mock(
     port: Annotated[int, typer.Option(help="0: any free one.", rich_help_panel=_SERVER)] = 8080,
     host: Annotated[str, typer.Option(rich_help_panel=_SERVER)] = "127.0.0.1",
     seed: Annotated[int, typer.Option(help="Of every random draw.", rich_help_panel=_ANSWERS)] = 0,
-    quality: Annotated[float, typer.Option(help="Share of right first proofs, 0..1.", rich_help_panel=_ANSWERS)] = 0.6,
+    quality: Annotated[
+        float, typer.Option(help="Chance of each step to be right, 0..1.", rich_help_panel=_ANSWERS)
+    ] = 0.6,
     false_positive: Annotated[
         float, typer.Option(help="Judges that pass a wrong proof, 0..1.", rich_help_panel=_ANSWERS)
     ] = 0.0,

@@ -8,6 +8,7 @@ run nothing but time: `max_failures` failures in a row, or one that can't succee
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
@@ -31,6 +32,7 @@ from maxproof.models.types import (
     CallNotRun,
     CallProgress,
     FailureKind,
+    Message,
     NoAnswer,
     RoleUsage,
     Stop,
@@ -42,6 +44,7 @@ from maxproof.problems import InputError
 NOT_RECORDED = "not recorded"
 
 _Group = dict[bytes, Call]
+_Prompt = Callable[[], tuple[Message, ...]]
 _Results = dict[bytes, Answer | NoAnswer]
 
 
@@ -146,7 +149,9 @@ class JournaledCaller:
             self._missing += len(missing)
             results |= {key: CallNotRun(self._gate.stop.reason or NOT_RECORDED) for key in missing}
         elif missing:
-            results |= await self._obtain_all(self._groups(missing))
+            # The prompts are equal: calls that go as several requests share one copy while they wait.
+            prompt = functools.cache(calls[0].prompt)
+            results |= await self._obtain_all(self._groups(missing), prompt)
         return [results[key] for key in keys]
 
     async def finish(self, outcome: str) -> None:
@@ -213,14 +218,14 @@ class JournaledCaller:
             return [missing]
         return [{key: call} for key, call in missing.items()]
 
-    async def _obtain_all(self, groups: Sequence[_Group]) -> _Results:
+    async def _obtain_all(self, groups: Sequence[_Group], prompt: _Prompt) -> _Results:
         if len(groups) == 1:
-            return await self._obtain(groups[0])
+            return await self._obtain(groups[0], prompt)
         async with asyncio.TaskGroup() as tasks:
-            started = [tasks.create_task(self._obtain(group)) for group in groups]
+            started = [tasks.create_task(self._obtain(group, prompt)) for group in groups]
         return {key: result for task in started for key, result in task.result().items()}
 
-    async def _obtain(self, wanted: _Group) -> _Results:
+    async def _obtain(self, wanted: _Group, prompt: _Prompt) -> _Results:
         """Asks what nobody asks yet; waits for what somebody does. If he is cancelled or refused, it is our turn."""
         results: _Results = {}
         while left := {key: call for key, call in wanted.items() if key not in results}:
@@ -235,21 +240,21 @@ class JournaledCaller:
             finished = asyncio.Event()
             self._running |= dict.fromkeys(free, finished)
             try:
-                results |= await self._request(free)
+                results |= await self._request(free, prompt)
             finally:
                 for key in free:
                     del self._running[key]
                 finished.set()
         return results
 
-    async def _request(self, group: _Group) -> _Results:
+    async def _request(self, group: _Group, prompt: _Prompt) -> _Results:
         """One request for calls that differ in their sample only, and further ones for what it did not bring."""
         first = next(iter(group.values()))
         binding = self._bindings[first.address.binding]
         role = first.address.role
         if self._gate.refused(role, binding.endpoint):
             return _not_run(group, self._gate.stop.reason)
-        messages = first.prompt()
+        messages = prompt()
         admitted, estimate = await self._gate.admit(binding, role, messages, len(group))
         asked = dict(list(group.items())[:admitted])
         results = _not_run({key: group[key] for key in group if key not in asked}, self._gate.stop.reason)
@@ -277,7 +282,7 @@ class JournaledCaller:
             results |= await self._failure(lacking, outcome.failures[0], started)
         elif lacking:
             async with asyncio.TaskGroup() as tasks:
-                more = [tasks.create_task(self._request({key: call})) for key, call in lacking.items()]
+                more = [tasks.create_task(self._request({key: call}, prompt)) for key, call in lacking.items()]
             for task in more:
                 results |= task.result()
         return results

@@ -44,7 +44,7 @@ class LocalServer:
 
     def __enter__(self) -> Self:
         """Loads the model: seconds, longer for a large file. Raises InputError if it or xllamacpp can't be loaded."""
-        # Its OpenMP threads wait for each other in a busy loop by default: with every core taken, one other process then
+        # Its OpenMP threads wait for each other in a busy loop by default: with all cores taken, another process then
         # slows them down many times. Read when the library is loaded.
         os.environ.setdefault("OMP_WAIT_POLICY", "passive")
         try:

@@ -52,7 +52,7 @@ def split_thinking(text: str, *, lone_close: bool = True) -> tuple[str, str, boo
         The visible text, the thinking, and whether a block was left open. Nothing but the tags and outer
         white space is lost; a text with no thinking is returned unchanged.
     """
-    if "<" not in text:
+    if "<" not in text or "think" not in text.lower():
         return text, "", False
     visible: list[str] = []
     thinking: list[str] = []
