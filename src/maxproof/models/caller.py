@@ -105,7 +105,7 @@ class JournaledCaller:
         self._stop_noted = False
         self._failed = 0
         self._streaks = FailureStreaks(self._budget.max_failures)
-        self._load()
+        self._load(reserved_calls)
         self._before_s = elapsed_seconds(journal)
         self._begun = monotonic()
         self._samplers = {binding.name: sampler_digest(binding, seed) for binding in bindings.values()}
@@ -194,7 +194,7 @@ class JournaledCaller:
             budget_left=share_left(self._budget, spent, self._elapsed()),
         )
 
-    def _load(self) -> None:
+    def _load(self, reserved_calls: int) -> None:
         columns = "role, endpoint, state, prompt_tokens, completion_tokens, cost, latency"
         for row in self._journal.calls(columns):
             failed = row["state"] == "failed"
@@ -203,6 +203,8 @@ class JournaledCaller:
             self._failed += failed
             if not failed:
                 self._streaks.answered(row["endpoint"])
+        # Votes of an earlier session were for its finalists: the tournament of this one may need all its calls again.
+        self._ledger.reserved_calls = reserved_calls
 
     def _find(self, key: bytes) -> Answer | NoAnswer | None:
         stored = self._journal.find(key)

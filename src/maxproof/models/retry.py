@@ -171,8 +171,22 @@ async def with_retries(
     Raises:
         AttemptFailed: the last one, when giving up.
     """
+    # Most calls succeed at once: only a failure pays for the machinery, which then takes it as its first attempt.
+    failures: list[AttemptFailed] = []
+    try:
+        return await attempt()
+    except AttemptFailed as failure:
+        if not failure.transient:
+            raise
+        failures.append(failure)
+
+    async def attempt_again() -> T:
+        if failures:
+            raise failures.pop()
+        return await attempt()
+
     retries = _CallRetries(policy, random, remaining, clock or asyncio.get_running_loop().time)
     retrying = AsyncRetrying(
         sleep=sleep, wait=retries.wait, stop=retries.stop, retry=retry_if_exception(_is_transient), reraise=True
     )
-    return await retrying(attempt)
+    return await retrying(attempt_again)
