@@ -9,8 +9,6 @@ import typer
 
 from maxproof.cli.errors import ExitCode, reporting
 from maxproof.cli.loop import run_async
-from maxproof.models.mock.run import run_mock
-from maxproof.models.mock.settings import Features
 
 _ANSWERS, _TIME, _SERVER = "Answers", "Time and faults", "Server"
 
@@ -91,6 +89,10 @@ def mock(
 
     Point any command at it: maxproof prove PROBLEM --base-url http://127.0.0.1:8080/v1
     """
+    # A server's parts take a tenth of a second to import, which every other command would pay.
+    from maxproof.models.mock.run import run_mock
+    from maxproof.models.mock.settings import Features
+
     with reporting():
         features = Features(
             n=n_support,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,5 +35,11 @@ class Problem:
     @property
     def digest(self) -> str:
         """SHA-256 (hex) of every field: two problems with the same digest are the same problem."""
-        text = json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        return _digest(self)
+
+
+@lru_cache(maxsize=16)
+def _digest(problem: Problem) -> str:
+    # Cached: every call's key holds it.
+    text = json.dumps(asdict(problem), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from maxproof import __version__
-from maxproof.report.html import render_report
 from maxproof.report.text import render_proof_file, to_json
 from maxproof.report.view import RunView
 from maxproof.search.run import ProveOutcome
@@ -37,6 +36,9 @@ def view_of(folder: RunFolder, outcome: ProveOutcome, settings: dict[str, str]) 
 
 def write_outputs(path: Path, view: RunView) -> None:
     """Writes `proof.md`, `result.json` and `report.html`. Raises OSError."""
+    # Needed when a run ends; at its start the import would only delay the first call.
+    from maxproof.report.html import render_report
+
     write_atomically(path / "proof.md", render_proof_file(view))
     write_atomically(path / "result.json", json.dumps(to_json(view), indent=2, ensure_ascii=True) + "\n")
     write_atomically(path / "report.html", render_report(view))
