@@ -49,7 +49,7 @@ async def test_calls_are_never_exceeded_and_some_are_kept_for_the_ranker(path: P
     with caller_on(path, endpoint, budget=BudgetSettings(max_calls=10), reserved_calls=3) as caller:
         found = await ask_all(caller, 20)
         assert sum(text.startswith("answer") for text in found) == 7
-        reason = "the budget max_calls = 10 is reached (7 used, 3 kept for the tournament)"
+        reason = "the budget max_calls = 10 is reached (but for what is kept for the tournament)"
         assert {text for text in found if not text.startswith("answer")} == {reason}
         assert caller.stop.reason == reason
         votes = await ask_all(caller, 5, role="ranker")
@@ -77,7 +77,7 @@ async def test_a_failed_call_counts_once(path: Path) -> None:
         await failing.wait()  # its row is being written
         assert caller.progress().failed == 1
         endpoint.script = None
-        assert await ask_all(caller, 2, start=1) == ["answer 0", "the budget max_calls = 2 is reached (2 used)"]
+        assert await ask_all(caller, 2, start=1) == ["answer 0", "the budget max_calls = 2 is reached"]
         await failed
 
 

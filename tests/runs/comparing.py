@@ -7,7 +7,8 @@ import re
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,30 +44,38 @@ def decisions(run: Path) -> dict[str, Any]:
     return {name: value[name] for name in ("outcome", "stop", "finalists", "matches", "winner")} | {"rounds": rounds}
 
 
-def assert_replays(run: Path) -> None:
-    """A copy with nothing but the description and the journal gives the same files, byte for byte."""
+@contextmanager
+def bare_copy(run: Path) -> Iterator[Path]:
+    """A copy with nothing but the description and the journal, as it may be taken to another machine."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / run.name
         copy.mkdir()
         for file in (run / "run.json", *run.glob("journal.sqlite*")):
             if not file.name.endswith(".lock"):
                 shutil.copy(file, copy / file.name)
+        yield copy
+
+
+def assert_same_files(one: Path, other: Path) -> None:
+    """Byte for byte."""
+    for name in DERIVED:
+        assert (one / name).read_bytes() == (other / name).read_bytes(), name
+
+
+def assert_replays(run: Path) -> None:
+    """A bare copy gives the same files."""
+    with bare_copy(run) as copy:
         done = maxproof("report", copy)
         assert done.returncode == 0, done.stderr
-        for name in DERIVED:
-            assert (copy / name).read_bytes() == (run / name).read_bytes(), name
+        assert_same_files(copy, run)
 
 
 def recorded(run: Path) -> int:
     """Calls in the journal, read from a copy: the run's own folder is not touched. 0 without a journal."""
-    with tempfile.TemporaryDirectory() as folder:
-        files = [file for file in run.glob("journal.sqlite*") if file.suffix != ".lock"]
-        for file in files:
-            shutil.copy(file, folder)
-        path = Path(folder) / "journal.sqlite"
-        if not path.exists():
+    with bare_copy(run) as copy:
+        if not (copy / "journal.sqlite").exists():
             return 0
-        connection = sqlite3.connect(path)
+        connection = sqlite3.connect(copy / "journal.sqlite")
         try:
             return int(connection.execute("SELECT count(*) FROM calls").fetchone()[0])
         finally:

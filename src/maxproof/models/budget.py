@@ -85,15 +85,15 @@ def decide(
             used, running, kept = used + running, 0, int(kept)
         free = limit - used - kept
         if sure > free or free <= 0:
-            return Decision(Admission.REFUSE, _reached(name, limit, used, kept))
+            return Decision(Admission.REFUSE, _reached(name, limit, kept))
         waits = waits or (in_flight.calls > 0 and running + wanted > free)
     return Decision(Admission.WAIT if waits else Admission.START)
 
 
-def _reached(name: str, limit: float, used: float, kept: float) -> str:
-    spent, reserved = (f"{amount:.4g}" if name == "cost" else f"{amount:.0f}" for amount in (used, kept))
-    note = f", {reserved} kept for the tournament" if kept else ""
-    return f"the budget max_{name} = {limit} is reached ({spent} used{note})"
+def _reached(name: str, limit: float, kept: float) -> str:
+    # No sums: a run that is resumed and refused again for the same reason has nothing new to record.
+    note = " (but for what is kept for the tournament)" if kept else ""
+    return f"the budget max_{name} = {limit} is reached{note}"
 
 
 def deadline_reserve(deadline_s: float, recent_latency_s: float | None) -> float:
