@@ -11,7 +11,7 @@ from transcripts import needs_transcripts, real_proofs
 
 from maxproof.models.types import AnswerState
 from maxproof.verifier import Draft
-from maxproof.verifier.bad_case import check
+from maxproof.verifier.bad_case import check, without_thinking
 from maxproof.verifier.settings import BadCaseSettings
 
 LIMITS = BadCaseSettings()
@@ -81,8 +81,8 @@ def test_thinking_cut_inside_its_tag() -> None:
 def test_unclosed_thinking() -> None:
     expected = [("unclosed_thinking", "unclosed_think_tag")]
     assert rules(Draft("", reasoning="hm", unclosed_thinking=True)) == expected
-    assert rules(Draft(f"<think>Let me see.\n{PROOF}")) == expected
-    assert rules(Draft(f"<think>Let me see.</think>\n{PROOF}")) == []
+    assert rules(without_thinking(Draft(f"<think>Let me see.\n{PROOF}"))) == expected
+    assert rules(without_thinking(Draft(f"<think>Let me see.</think>\n{PROOF}"))) == []
 
 
 def test_over_length_and_nothing_else_is_looked_at() -> None:

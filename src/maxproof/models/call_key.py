@@ -64,5 +64,7 @@ def _address_fields(address: CallAddress) -> tuple[str | int, ...]:
 
 
 def _digest(*fields: str | int | float) -> bytes:
-    # JSON keeps the fields apart: ("ab", "c") and ("a", "bc") differ. ensure_ascii also encodes lone surrogates.
-    return hashlib.sha256(json.dumps(fields).encode("ascii")).digest()
+    # Lengths keep the fields apart: ("ab", "c") and ("a", "bc") differ.
+    texts = [str(field) for field in fields]
+    joined = ",".join([str(len(text)) for text in texts]) + ":" + "".join(texts)
+    return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).digest()
