@@ -145,6 +145,25 @@ def parse_assignments(assignments: list[str] | None) -> dict[str, object]:
     return found
 
 
+def limit_flags(
+    concurrency: str | None,
+    timeout: float | None,
+    max_calls: int | None,
+    max_tokens: int | None,
+    max_cost: float | None,
+    deadline: float | None,
+) -> dict[str, object]:
+    """The flags of endpoint limits and budgets as settings. Raises InputError."""
+    return {
+        "endpoints.default.concurrency": concurrency_value(concurrency),
+        "endpoints.default.timeout_s": timeout,
+        "budget.max_calls": max_calls,
+        "budget.max_tokens": max_tokens,
+        "budget.max_cost": max_cost,
+        "budget.deadline_s": deadline,
+    }
+
+
 def concurrency_value(text: str | None) -> int | str | None:
     """`auto`, a whole number of at least 1, or None.
 

@@ -66,8 +66,7 @@ def prove(
             effort,
             assignments,
             {
-                "endpoints.default.concurrency": o.concurrency_value(concurrency),
-                "endpoints.default.timeout_s": timeout,
+                **o.limit_flags(concurrency, timeout, max_calls, max_tokens, max_cost, deadline),
                 "search.candidates": candidates,
                 "search.verifications": verifications,
                 "search.rounds": rounds,
@@ -78,10 +77,6 @@ def prove(
                 "search.stop_at_perfect": stop_at_perfect,
                 "search.lazy": False if eager else None,
                 "search.seed": seed,
-                "budget.max_calls": max_calls,
-                "budget.max_tokens": max_tokens,
-                "budget.max_cost": max_cost,
-                "budget.deadline_s": deadline,
             },
             base_url=base_url,
             model=model,
@@ -120,12 +115,7 @@ def resume(
     with reporting(as_json) as report:
         folder = open_run(run)
         report.run = folder.path
-        flags: dict[str, object] = {
-            "budget.max_calls": max_calls,
-            "budget.max_tokens": max_tokens,
-            "budget.max_cost": max_cost,
-            "budget.deadline_s": deadline,
-        }
+        flags = o.limit_flags(None, None, max_calls, max_tokens, max_cost, deadline)
         changes = {key: value for key, value in flags.items() if value is not None} | o.parse_assignments(assignments)
         if changes:
             folder = _change(folder, changes, quiet=quiet)
