@@ -23,7 +23,7 @@ LATENCY = Latency(median_s=0.01)
 CACHED = ("cached_tokens", "settings")
 
 
-@pytest.mark.parametrize("n", ["supported", "ignored", "refused"])
+@pytest.mark.parametrize("n", ["supported", "ignored", pytest.param("refused", marks=pytest.mark.slow)])
 async def test_neither_concurrency_nor_latency_changes_anything(n: str, tmp_path: Path) -> None:
     found = []
     for number, concurrency in enumerate((1, 4, 64, "auto", "auto")):
@@ -37,7 +37,7 @@ async def test_neither_concurrency_nor_latency_changes_anything(n: str, tmp_path
     assert all(other == found[0] for other in found)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 async def test_eager_and_lazy_searches_decide_the_same(seed: int, tmp_path: Path) -> None:
     """Each sample is its own request here, so that both searches get the same answers."""
     model = SimulatedModel(seed=seed, quality=0.7, false_positive=0.1, false_negative=0.4)
@@ -69,7 +69,9 @@ ENDINGS: Mapping[str, tuple[list[str], dict[str, object]]] = {
 }
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize(
+    "ending", [pytest.param(name, marks=[pytest.mark.slow] * (name == "failures")) for name in ENDINGS]
+)
 async def test_a_replay_is_the_run_byte_for_byte_however_it_ended(ending: str, tmp_path: Path) -> None:
     faults, settings = ENDINGS[ending]
     run = tmp_path / "run"

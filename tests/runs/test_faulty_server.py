@@ -63,7 +63,7 @@ def assert_fair(outcome: ProveOutcome) -> None:
         "wrong-json@0.15",
         "html@0.2",
         "drip@0.2,seconds=0.3",
-        "stall@every=17",
+        pytest.param("stall@every=17", marks=pytest.mark.slow),
         "hang@every=17",
     ],
 )
@@ -110,7 +110,14 @@ async def test_a_wait_of_90_s_is_obeyed_and_the_others_go_on(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "fault", ["die@after=30", "hang@after=30", "500@after=30", "401@after=30", "wrong-json@after=30"]
+    "fault",
+    [
+        "die@after=30",
+        pytest.param("hang@after=30", marks=pytest.mark.slow),
+        "500@after=30",
+        "401@after=30",
+        "wrong-json@after=30",
+    ],
 )
 async def test_an_endpoint_that_is_gone_ends_the_run_with_the_best_so_far(fault: str, tmp_path: Path) -> None:
     run = tmp_path / "run"

@@ -14,6 +14,7 @@ from commands import PROBLEM, command, environment, maxproof, mock_server, serve
 from comparing import assert_replays, page, recorded, result
 
 CONCURRENCY = 3
+FINISHED = (0, 3)  # a proof passed, or none did
 SIZES = ("-N", 10, "-K", 2, "-R", 3, "-M", 3, "--output-tokens", 4000, "--concurrency", CONCURRENCY)
 
 
@@ -29,7 +30,7 @@ def whole(server: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     runs = tmp_path_factory.mktemp("whole")
     for run in (runs / "first", runs / "run"):
         done = maxproof("prove", PROBLEM, "--base-url", server, *SIZES, "--out", run)
-        assert done.returncode == 0, done.stderr
+        assert done.returncode in FINISHED, done.stderr
     return runs / "run"
 
 
@@ -71,7 +72,7 @@ def test_twenty_kills_cost_no_more_than_the_calls_in_flight(server: str, whole: 
                 assert asked <= recorded(run) + killed * CONCURRENCY
                 continue
             _, errors = process.communicate()
-            assert process.returncode == 0, errors.decode()
+            assert process.returncode in FINISHED, errors.decode()
             break
         assert killed > 0
         assert recorded(run) == recorded(whole)
@@ -82,6 +83,7 @@ def test_twenty_kills_cost_no_more_than_the_calls_in_flight(server: str, whole: 
         assert_replays(run)
 
 
+@pytest.mark.slow
 def test_a_run_killed_while_it_starts_can_be_begun_or_resumed(server: str, whole: Path, tmp_path: Path) -> None:
     random = Random(11)
     run = tmp_path / "run"
@@ -92,7 +94,7 @@ def test_a_run_killed_while_it_starts_can_be_begun_or_resumed(server: str, whole
         process.wait()
     process = begin(server, run)
     _, errors = process.communicate()
-    assert process.returncode == 0, errors.decode()
+    assert process.returncode in FINISHED, errors.decode()
     assert result(run) == result(whole)
     assert_replays(run)
 
@@ -105,7 +107,7 @@ def test_what_a_killed_start_leaves_behind_is_no_obstacle(server: str, whole: Pa
     (run / ".journal.sqlite.1.partial").write_bytes(b"SQLite format 3\0")
     process = begin(server, run)
     _, errors = process.communicate()
-    assert process.returncode == 0, errors.decode()
+    assert process.returncode in FINISHED, errors.decode()
     assert result(run) == result(whole)
 
 

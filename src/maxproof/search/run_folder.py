@@ -52,8 +52,8 @@ class RunFolder:
 
     @property
     def name(self) -> str:
-        """The folder's own name, whatever path it was opened by."""
-        return self.path.resolve().name
+        """The folder's own name, whatever path it was opened by and whatever the locale takes its bytes for."""
+        return os.fsencode(self.path.resolve().name).decode("utf-8", "backslashreplace")
 
     @property
     def journal(self) -> Path:
