@@ -138,7 +138,9 @@ def test_a_task_group_is_unwrapped(capsys: pytest.CaptureFixture[str]) -> None:
         asyncio.run(_fails_with(InputError("one"), ZeroDivisionError()))
 
 
-@pytest.mark.parametrize("error", [ZeroDivisionError("bug"), OSError(errno.EBADF, "bug"), sqlite3.IntegrityError("bug")])
+@pytest.mark.parametrize(
+    "error", [ZeroDivisionError("bug"), OSError(errno.EBADF, "bug"), sqlite3.IntegrityError("bug")]
+)
 def test_a_bug_keeps_its_traceback(error: Exception) -> None:
     with pytest.raises(type(error)), reporting():
         raise error

@@ -59,6 +59,16 @@ def _without_user(base_url: str) -> str:
     return _USER.sub("", base_url)
 
 
+def inputs_digest(*parts: str | None) -> str:
+    """SHA-256 (hex) of texts, for `Call.inputs`; None differs from "" and no two sequences run together."""
+    result = hashlib.sha256()
+    for part in parts:
+        data = b"" if part is None else part.encode("utf-8", "surrogatepass")
+        result.update(b"-" if part is None else b"%d:" % len(data))
+        result.update(data)
+    return result.hexdigest()
+
+
 def _address_fields(address: CallAddress) -> tuple[str | int, ...]:
     return (address.role, address.task, address.candidate, address.sample, address.judge, address.attempt)
 

@@ -20,7 +20,7 @@ from maxproof.models.journal_schema import lock_path
 from maxproof.problems import InputError
 
 _ZSTD_LEVEL = 3
-# Commits begin at least this far apart, seconds: most of a commit's cost is its own, not its rows'. A call that finishes
+# Seconds between the starts of two commits: most of a commit's cost is its own, not its rows'. A call that finishes
 # alone never waits.
 _COMMIT_EVERY_S = 0.015
 

@@ -9,11 +9,10 @@ that lazy verification may leave open, such as another candidate's fitness: the 
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from maxproof.models.call_key import inputs_digest
 from maxproof.models.template import load_template
 from maxproof.models.types import Answer, AnswerState, Call, CallAddress, Caller
 from maxproof.problems import Problem
@@ -124,8 +123,7 @@ class PromptedRanker:
 
 def _call(address: CallAddress, name: str, problem: Problem, texts: Mapping[str, str]) -> Call:
     template = load_template("maxproof.search", name)
-    shown = json.dumps([problem.digest, sorted(texts.items())], ensure_ascii=False)
-    inputs = hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()
+    inputs = inputs_digest(problem.digest, *(part for item in sorted(texts.items()) for part in item))
     fenced = {"problem": problem.statement, **texts}
     return Call(address, template.id, inputs, lambda: template.render(fenced))
 

@@ -8,9 +8,10 @@ case by case check repeats its template), the limit is set beyond what proofs do
 from __future__ import annotations
 
 import re
-import zlib
 from collections import Counter
 from dataclasses import replace
+
+import zstandard
 
 from maxproof.models.reply import split_thinking
 from maxproof.models.types import AnswerState
@@ -20,8 +21,9 @@ from maxproof.verifier.types import BadCaseHit, Draft
 _WORD = re.compile(r"\w+|[^\w\s]")
 _NUMBER = re.compile(r"\d+")
 _TAIL_CHARS = 4096
-# Phrases are counted only where zlib shrinks the text, or its end, this much: counting takes 50 times longer. Real
-# proofs shrink 3 times, four drafts of one proof in a row 5 times, loops that cover most of a text 6 times and more.
+_ZSTD = zstandard.ZstdCompressor(level=1)
+# Phrases are counted only where zstd shrinks the text, or its end, this much: counting takes 50 times longer. Real
+# proofs shrink 3 times, four drafts of one proof in a row up to 8, loops that cover most of a text 6 and more.
 _WHOLE_GATE, _TAIL_GATE = 6.0, 4.0
 
 
@@ -113,8 +115,8 @@ def empty_text(draft: Draft, settings: BadCaseSettings) -> BadCaseHit | None:
 
 
 def compression_loop(data: bytes, ratio: float, settings: BadCaseSettings) -> BadCaseHit | None:
-    """zlib (level 1) shrinks the text, `data` in UTF-8, by a `ratio` over `max_compression`."""
-    if len(data) < _TAIL_CHARS or ratio <= settings.max_compression:  # zlib's overhead blurs the ratio of short texts
+    """zstd (level 1) shrinks the text, `data` in UTF-8, by a `ratio` over `max_compression`."""
+    if len(data) < _TAIL_CHARS or ratio <= settings.max_compression:  # its overhead blurs the ratio of short texts
         return None
     return BadCaseHit("loop", "compression_loop", f"the text shrinks {ratio:.0f} times, real proofs about 3 times")
 
@@ -159,4 +161,4 @@ def _repetition(words: list[str], length: int, repeats: int) -> tuple[float, str
 
 
 def _compression(data: bytes) -> float:
-    return len(data) / max(1, len(zlib.compress(data, 1)))
+    return len(data) / max(1, len(_ZSTD.compress(data)))

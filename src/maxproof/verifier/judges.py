@@ -10,11 +10,11 @@ the result.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from maxproof.models.call_key import inputs_digest
 from maxproof.models.template import load_template
 from maxproof.models.types import (
     Answer,
@@ -134,19 +134,9 @@ def _call(judge: JudgeSettings, case: Case, sample: int, fault: ReplyFault | Non
     return Call(
         address=CallAddress("judge", "verify", case.candidate, sample, judge.name, attempt=0 if fault is None else 1),
         template=template.id,
-        inputs=digest(*shown.values(), case.digest, note),
+        inputs=inputs_digest(*shown.values(), case.digest, note),
         prompt=prompt,
     )
-
-
-def digest(*parts: str | None) -> str:
-    """SHA-256 (hex) of a sequence of texts; None differs from "" and no two sequences run together."""
-    result = hashlib.sha256()
-    for part in parts:
-        data = b"" if part is None else part.encode("utf-8", "surrogatepass")
-        result.update(b"-" if part is None else b"%d:" % len(data))
-        result.update(data)
-    return result.hexdigest()
 
 
 def _read(answer: Answer | NoAnswer, tagged: bool) -> JudgeReply | ReplyFault | NoAnswer:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from maxproof.models.call_key import inputs_digest
 from maxproof.models.template import load_template
 from maxproof.models.types import AnswerState, Call, CallAddress, Caller, CallFailed
 from maxproof.verifier.content_guard import mathematics, too_long, violation
-from maxproof.verifier.judges import PACKAGE, digest
+from maxproof.verifier.judges import PACKAGE
 from maxproof.verifier.normalise import normalise_text
 from maxproof.verifier.types import Normalisation
 
@@ -19,7 +20,7 @@ async def normalise_by_model(caller: Caller, candidate: int, text: str) -> tuple
     call = Call(
         address=CallAddress("normaliser", "normalise", candidate),
         template=template.id,
-        inputs=digest(text),
+        inputs=inputs_digest(text),
         prompt=lambda: template.render({"candidate": text}),
     )
     by_rule, stripped = normalise_text(text)

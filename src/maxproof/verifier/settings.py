@@ -29,7 +29,7 @@ class BadCaseSettings(BaseModel):
         40, ge=2, description="the same where the repetitions differ in numbers only, as in a long case by case check"
     )
     max_compression: float = Field(
-        12, gt=1, description="length of the text over its zlib length (level 1); real proofs reach 3"
+        12, gt=1, description="length of the text over its zstd length (level 1); real proofs reach 3"
     )
 
 
