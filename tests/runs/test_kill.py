@@ -14,6 +14,8 @@ from commands import PROBLEM, command, environment, maxproof, mock_server, serve
 from comparing import assert_replays, page, recorded, result
 
 CONCURRENCY = 3
+# At the server, and answered but not yet on the disk: the place of a call is free before its row is durable.
+UNRECORDED = 2 * CONCURRENCY
 FINISHED = (0, 3)  # a proof passed, or none did
 SIZES = ("-N", 10, "-K", 2, "-R", 3, "-M", 3, "--output-tokens", 4000, "--concurrency", CONCURRENCY)
 
@@ -69,14 +71,14 @@ def test_twenty_kills_cost_no_more_than_the_calls_in_flight(server: str, whole: 
                 killed += 1
                 time.sleep(random.random() * 0.05)  # a resume may come before the server saw the connections end
                 asked = server_stats(server)["requests"] - before
-                assert asked <= recorded(run) + killed * CONCURRENCY
+                assert asked <= recorded(run) + killed * UNRECORDED
                 continue
             _, errors = process.communicate()
             assert process.returncode in FINISHED, errors.decode()
             break
         assert killed > 0
         assert recorded(run) == recorded(whole)
-        assert server_stats(server)["requests"] - before <= recorded(run) + killed * CONCURRENCY
+        assert server_stats(server)["requests"] - before <= recorded(run) + killed * UNRECORDED
         assert result(run) == result(whole)  # the totals of the whole run are part of it
         assert page(run) == page(whole)
         assert (run / "proof.md").read_bytes() == (whole / "proof.md").read_bytes()
