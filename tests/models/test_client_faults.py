@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from maxproof.models.client import ChatClient, ChatReply, ChatRequest
-from maxproof.models.mock import Fault, FaultPlan, Features, Latency, MockReply, MockServer, Replies
+from maxproof.models.mock import FaultPlan, Latency, MockReply, MockServer, Replies
 from maxproof.models.retry import RetryPolicy
 from maxproof.models.settings import EndpointSettings
 from maxproof.models.types import CallFailed, FailureKind, Message, Sampling
@@ -235,12 +235,3 @@ async def test_an_answer_is_never_asked_for_twice() -> None:
         assert server.stats.requests == 1
     assert reply.answers[0].state == "truncated"
     assert reply.answers[0].usage.completion_tokens > 0
-
-
-async def test_a_fault_in_one_of_several_singles_keeps_the_paid_answers() -> None:
-    refused = Fault(status=400, message="bad luck")
-    script = Replies({"generate": ["one", refused, "three"]})
-    async with MockServer(script, features=Features(n="ignored")) as server, client(server) as chat:
-        reply = await chat.complete(request(3))
-    assert [answer.text for answer in reply.answers] == ["one", "three"]
-    assert [error.kind for error in reply.failures] == [FailureKind.REJECTED]

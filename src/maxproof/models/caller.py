@@ -280,9 +280,7 @@ class JournaledCaller:
             return results | _not_run(asked, self._gate.stop.reason)
         results |= await self._answers(asked, request, outcome, started)
         lacking = {key: call for key, call in asked.items() if key not in results}
-        if lacking and outcome.failures:
-            results |= await self._failure(lacking, outcome.failures[0], started)
-        elif lacking:
+        if lacking:
             async with asyncio.TaskGroup() as tasks:
                 more = [tasks.create_task(self._request({key: call}, prompt)) for key, call in lacking.items()]
             for task in more:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from maxproof.models.types import Answer, CallFailed, Message, Sampling
+from maxproof.models.types import Answer, Message, Sampling
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +23,9 @@ class ChatReply:
     """What came back.
 
     Attributes:
-        answers: one per sample. Fewer than asked for only if the server gave too few choices at once and asking for
-            the rest failed; `failures` then has the reason for each missing one.
-        request_body, response_body: what went over the wire, the key cut out. If several exchanges made up the
-            reply, a JSON array of their bodies.
+        answers: at least one; fewer than asked for where the server gives fewer choices at once. The rest is to be
+            asked for again: one request, one row, so that no finished sample waits for another to be recorded.
+        request_body, response_body: what went over the wire, the key cut out.
         attempts: HTTP requests sent.
         latency_s: seconds from the first byte sent to the last one received.
         adaptations: what was done differently from the request because this endpoint can't do it.
@@ -38,7 +37,6 @@ class ChatReply:
     attempts: int = 1
     latency_s: float = 0.0
     adaptations: tuple[str, ...] = ()
-    failures: tuple[CallFailed, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +50,3 @@ class EndpointCheck:
     message: str = ""
     models: tuple[str, ...] = ()
     adaptations: tuple[str, ...] = ()
-
-
-def merged(parts: list[ChatReply | CallFailed]) -> ChatReply:
-    """One reply for several exchanges. Raises the first failure if there is no answer."""
-    replies = [part for part in parts if isinstance(part, ChatReply)]
-    failures = tuple(part for part in parts if isinstance(part, CallFailed))
-    if not replies:
-        raise failures[0]
-    return ChatReply(
-        answers=tuple(answer for reply in replies for answer in reply.answers),
-        request_body=b"[" + b",".join(reply.request_body for reply in replies) + b"]",
-        response_body=b"[" + b",".join(reply.response_body for reply in replies) + b"]",
-        attempts=sum(reply.attempts for reply in replies) + sum(failure.attempts for failure in failures),
-        latency_s=max(reply.latency_s for reply in replies),
-        adaptations=tuple(dict.fromkeys(name for reply in replies for name in reply.adaptations)),
-        failures=failures,
-    )

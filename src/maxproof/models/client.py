@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Self
 
 from maxproof.models.adapt import WITHOUT_N, adaptation_for, encode, request_body
-from maxproof.models.chat import ChatReply, ChatRequest, EndpointCheck, merged
+from maxproof.models.chat import ChatReply, ChatRequest, EndpointCheck
 from maxproof.models.failures import ServerError, error_in_success, failed_attempt, read_server_error, redirected
 from maxproof.models.hedge import hedged
 from maxproof.models.limits import ConcurrencyLimiter, Permit, RateLimiter
@@ -121,23 +121,14 @@ class ChatClient:
         )
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        """Asks for `request.n` samples.
-
-        Sample i of a request that must be asked one by one has the seed `request.seed + i`.
+        """Asks for `request.n` samples; a server that can't give several at once gives the first of them.
 
         Raises:
             CallFailed: when there is no answer at all.
         """
-        if request.n == 1:
-            return await self._one(request)
-        if not self.supports_n:
-            return merged(await self._singles(request, range(request.n)))
         reply = await self._one(request)
-        missing = range(len(reply.answers), request.n)
-        if missing:
-            if self.settings.n_samples == "auto":
-                self._adaptations.setdefault(WITHOUT_N)
-            return merged([reply, *await self._singles(request, missing)])
+        if len(reply.answers) < request.n and self.settings.n_samples == "auto":
+            self._adaptations.setdefault(WITHOUT_N)
         return reply
 
     async def models(self) -> list[str]:
@@ -169,20 +160,6 @@ class ChatClient:
             models=self._models or (),
             adaptations=reply.adaptations,
         )
-
-    async def _singles(self, request: ChatRequest, samples: range) -> list[ChatReply | CallFailed]:
-        """One call per sample, all at once."""
-
-        async def single(sample: int) -> ChatReply | CallFailed:
-            seed = None if request.seed is None else request.seed + sample
-            try:
-                return await self._one(ChatRequest(request.model, request.messages, request.sampling, 1, seed))
-            except CallFailed as failure:
-                return failure
-
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(single(sample)) for sample in samples]
-        return [task.result() for task in tasks]
 
     async def _one(self, request: ChatRequest, timeout_s: float | None = None) -> ChatReply:
         """One exchange, retries included; it may bring fewer answers than asked for."""
