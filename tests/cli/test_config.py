@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from maxproof.cli.config import EFFORTS, config_fingerprint, flatten, load_config, with_overrides
+from maxproof.cli.config import EFFORTS, flatten, load_config, with_overrides
 from maxproof.cli.errors import NoModel
 from maxproof.models.settings import ROLES
 from maxproof.problems import InputError
@@ -249,25 +249,6 @@ def test_flat_names_show_every_difference_and_no_key() -> None:
     assert before["verifier.judges.2.name"] == "free"
     assert before["budget.max_calls"] == ""
     assert all(isinstance(value, str) for value in before.values())
-
-
-@pytest.mark.parametrize(
-    ("flag", "value", "matters"),
-    [
-        ("search.rounds", 2, True),
-        ("verifier.points.has_errors", 0, True),
-        ("roles.judge.temperature", 0.5, True),
-        ("endpoints.box.model", "other", True),
-        ("endpoints.box.extra_body.top_k", 5, True),
-        ("budget.max_calls", 5, False),
-        ("endpoints.box.timeout_s", 5, False),
-        ("endpoints.box.concurrency", 5, False),
-        ("endpoints.box.api_key_env", "OTHER", False),
-        ("endpoints.box.prices.output", 5, False),
-    ],
-)
-def test_the_fingerprint_changes_with_what_can_change_a_result(flag: str, value: object, matters: bool) -> None:
-    assert (config_fingerprint(load(ONE)) != config_fingerprint(load(ONE, {flag: value}))) is matters
 
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)

@@ -12,7 +12,6 @@ model name or price of the old server is carried over.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -43,11 +42,6 @@ EFFORTS: Mapping[str, Mapping[str, int]] = {
     "standard": {"candidates": 16, "verifications": 4, "rounds": 4, "parents": 4},
     "paper": {"candidates": 32, "verifications": 4, "rounds": 10, "parents": 4},
 }
-# What changes neither an answer nor a decision: two runs that differ only here have the same fingerprint.
-_WITHOUT_EFFECT = re.compile(
-    r"budget\..*|endpoints\.[^.]+\.(api_key_env|(max_)?concurrency|(requests|tokens)_per_minute|timeout_s"
-    r"|hedge_after_s|prices(\..*)?)"
-)
 _ENDPOINT_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 Table = dict[str, object]
@@ -113,12 +107,6 @@ def flatten(settings: RunSettings) -> dict[str, str]:
 
     add(settings.model_dump(mode="json"), "")
     return found
-
-
-def config_fingerprint(settings: RunSettings) -> str:
-    """SHA-256 (hex) of the settings that can change an answer or a decision: not budgets, limits, prices, timeouts."""
-    effective = [item for item in flatten(settings).items() if not _WITHOUT_EFFECT.fullmatch(item[0])]
-    return hashlib.sha256(json.dumps(sorted(effective)).encode()).hexdigest()
 
 
 def _nowhere(_: SettingPath) -> None:

@@ -31,7 +31,7 @@ _EXPECTED: Mapping[str, str] = {
     "string_pattern_mismatch": "text that matches {pattern}",
     "missing": "a value: it is required",
 }
-_KEY_NAME = re.compile(r"(x?api|access)?key|(access|auth|api)?token|bearer|authorization|secret|password")
+_KEY_NAME = re.compile(r".*(key|token|secret|password)|bearer|authorization")
 _LOOKS_LIKE_KEY = re.compile(
     r"\s*(?:(?:bearer|basic)\s+\S+|(?:sk-|sk_|rk-|gsk_|hf_|xai-|nvapi-|AIza|pplx-|csk-|fw_|r8_|ghp_)[\w-]{12,})\s*",
     re.IGNORECASE,
@@ -77,7 +77,7 @@ def check_values(value: object, path: SettingPath, locate: Locate) -> None:
     """
     if isinstance(value, Mapping):
         for name, item in value.items():
-            if _KEY_NAME.fullmatch(re.sub(r"[\W_]", "", name).casefold()) and not isinstance(item, Mapping):
+            if _KEY_NAME.fullmatch(re.sub(r"[\W_]", "", name).casefold()) and isinstance(item, str):
                 raise setting_error("keys don't belong in settings", (*path, name), locate, _USE_ENVIRONMENT)
             check_values(item, (*path, name), locate)
     elif isinstance(value, list | tuple):

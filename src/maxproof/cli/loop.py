@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import signal
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
@@ -16,13 +16,19 @@ def run_async(work: Coroutine[Any, Any, Result]) -> Result:
 
     Ctrl-C and SIGTERM cancel the work, which has time to close what it opened, then raise KeyboardInterrupt.
     """
-    loop_factory: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
-    with suppress(ImportError):
-        from uvloop import new_event_loop as loop_factory
     results: list[Result] = []
-    with asyncio.Runner(loop_factory=loop_factory) as runner:
+    with asyncio.Runner(loop_factory=_fastest_loop()) as runner:
         runner.run(_until_terminated(work, results))
     return results[0]
+
+
+def _fastest_loop() -> Callable[[], asyncio.AbstractEventLoop]:
+    try:
+        uvloop = importlib.import_module("uvloop")
+    except ImportError:
+        return asyncio.new_event_loop
+    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
+    return factory
 
 
 async def _until_terminated(work: Coroutine[Any, Any, Result], results: list[Result]) -> None:

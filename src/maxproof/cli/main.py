@@ -5,21 +5,26 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from maxproof import __version__
+from maxproof.cli.errors import ExitCode, reporting
 from maxproof.cli.init import init
 from maxproof.cli.mock import mock
 from maxproof.cli.models import models_app
 from maxproof.cli.prove import prove, resume
 from maxproof.cli.runs import report, show
 from maxproof.cli.verify import verify
+from maxproof.problems import InputError
+
+# typer exports this one of its usage errors only; their common base is what is caught.
+_UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 
 _EPILOG = (
     "Exit codes: 0 a proof passed; 2 bad input; 3 the search ended and no candidate passed; 4 no usable model; "
-    "5 budget spent; 6 not scored; 130 interrupted (resumable)."
+    "5 budget spent; 6 not scored (verify); 130 interrupted (resumable)."
 )
 
 app = typer.Typer(
@@ -60,7 +65,19 @@ app.command()(mock)
 def main() -> None:
     """The console script."""
     _prepare_streams()
-    app()
+    as_json = "--json" in sys.argv[1:]
+    try:
+        code = app(standalone_mode=False)
+    except _UsageError as error:
+        if len(sys.argv) == 1:  # the message is the help
+            print(error.format_message())
+            sys.exit(ExitCode.BAD_INPUT)
+        place = error.ctx.command_path if error.ctx is not None else "maxproof"
+        with reporting(as_json):
+            raise InputError(error.format_message().strip(), hint=f"{place} --help lists what there is") from None
+    except typer.Abort:
+        code = ExitCode.INTERRUPTED
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 def _prepare_streams() -> None:

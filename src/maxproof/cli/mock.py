@@ -14,7 +14,7 @@ _ANSWERS, _TIME, _SERVER = "Answers", "Time and faults", "Server"
 
 
 def mock(
-    port: Annotated[int, typer.Option(help="0: any free one.", rich_help_panel=_SERVER)] = 8080,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free one.", rich_help_panel=_SERVER)] = 8080,
     host: Annotated[str, typer.Option(rich_help_panel=_SERVER)] = "127.0.0.1",
     seed: Annotated[int, typer.Option(help="Of every random draw.", rich_help_panel=_ANSWERS)] = 0,
     quality: Annotated[

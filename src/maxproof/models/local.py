@@ -14,7 +14,7 @@ from typing import Any, Self
 from maxproof.problems import InputError
 
 LOCAL_SCHEME = "local:"
-INSTALL_HINT = "pip install 'maxproof[local]'"
+INSTALL_HINT = "in the checkout: pip install '.[local]'"
 
 
 class LocalServer:
