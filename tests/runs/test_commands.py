@@ -191,6 +191,9 @@ def test_models_checks_each_endpoint(good_server: str) -> None:
         (["report", "nowhere"], "nowhere"),
         (["verify", PROBLEM, "missing.md"], "missing.md"),
         (["models", "get", "gpt5"], "smollm2"),
+        (["prove", PROBLEM, "--bogus"], "--bogus"),
+        (["mock", "--port", 99999], "--port"),
+        (["nope"], "nope"),
     ],
 )
 def test_bad_input_is_one_clear_line(arguments: list[object], said: str, tmp_path: Path) -> None:
