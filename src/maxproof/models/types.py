@@ -218,7 +218,13 @@ class RoleUsage:
 
 @dataclass(frozen=True, slots=True)
 class CallProgress:
-    """A snapshot for the live view. `budget_left` is the least share (0..1) left of any budget, None without one."""
+    """A snapshot for the live view.
+
+    Attributes:
+        waiting: calls that wait to be tried again, or for their turn.
+        budget_left: the least share (0..1) left of any budget, None without one.
+        trouble: the last failure's message while no call has succeeded since, "" otherwise.
+    """
 
     in_flight: int
     waiting: int
@@ -228,3 +234,4 @@ class CallProgress:
     total_tokens: int
     cost: float | None
     budget_left: float | None
+    trouble: str = ""
