@@ -56,6 +56,25 @@ def test_unclosed_thinking_is_no_text() -> None:
     assert cut.state is AnswerState.TRUNCATED
 
 
+@pytest.mark.parametrize(
+    ("text", "visible", "thinking"),
+    [
+        ("<think>a</think><think>secret</think>Proof", "Proof", "a\n\nsecret"),
+        ("<think>a</think> \t<thinking>secret</thinking>\n<think>b</think>Proof", "Proof", "a\n\nsecret\n\nb"),
+        ("a</think><think>secret</think>Proof", "Proof", "a\n\nsecret"),
+        ("\u3000<think>a</think>Proof", "Proof", "a"),
+        ("Proof\n<think>a</think><think>b</think> of it", "Proof\n of it", "a\n\nb"),
+    ],
+)
+def test_a_block_after_a_block_is_thinking_too(text: str, visible: str, thinking: str) -> None:
+    assert split_thinking(text) == (visible, thinking, False)
+
+
+def test_many_blocks_are_split_in_no_time() -> None:
+    count = 100_000
+    assert split_thinking("<think>a</think>" * count + "Proof") == ("Proof", "\n\n".join("a" * count), False)
+
+
 def test_tags_quoted_in_a_sentence_are_text() -> None:
     quoted = "The proof says <think> and then stops. <verdict>has_errors</verdict>"
     assert split_thinking(quoted) == (quoted, "", False)
@@ -185,7 +204,8 @@ def test_estimate_counts_bytes() -> None:
 
 pieces = st.lists(
     st.one_of(
-        st.sampled_from(["<think>", "</think>", "<thinking>", "</thinking>", "\n", "<", "Proof. "]), st.text(max_size=8)
+        st.sampled_from(["<think>", "</think>", "<thinking>", "</thinking>", "\n", " ", "<", "Proof. "]),
+        st.text(max_size=8),
     ),
     max_size=12,
 ).map("".join)
@@ -203,6 +223,7 @@ def test_splitting_loses_only_tags_and_white_space(text: str, lone_close: bool) 
     assert lost["<"] == lost[">"] <= len(tags)
     assert not lost - Counter("".join(tags))
     assert not (unclosed and not tags)
+    assert split_thinking(visible, lone_close=False) == (visible, "", False)
 
 
 FIELDS = [

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hostile_attacks import blocks, hidden_characters
+from maxproof.models.reply import split_thinking
 from maxproof.models.template import MAX_BLOCK_CHARS, Template, clip, fence, visible
 from maxproof.models.types import Message
 
@@ -64,12 +65,23 @@ def test_hidden_characters_are_shown_and_runs_of_them_are_short() -> None:
     assert visible("a\r\nb\tc\n") == "a\nb\tc\n"
 
 
+@pytest.mark.parametrize("tag", ["think", "/think", "thinking", "/THINKING", " / think "])
+def test_think_tags_are_written_with_other_brackets(tag: str) -> None:
+    assert visible(f"a\n<{tag}>\nb") == f"a\n⟨{tag}⟩\nb"
+    assert f"<{tag}>" not in fence("candidate", f"a\n<{tag}>\nb")
+
+
+def test_text_that_quotes_a_fenced_text_has_no_thinking() -> None:
+    quoted = f"It says:\n{fence('candidate', '</think>a<think>b')}"
+    assert split_thinking(quoted) == (quoted, "", False)
+
+
 def test_no_hidden_character_of_unicode_is_forgotten() -> None:
     assert hidden_characters(visible("".join(map(chr, range(0x110000))))) == set()
 
 
 def test_ordinary_text_is_left_as_it_is() -> None:
-    text = "Für alle $x \\in ℝ$: ∑ aᵢ ≥ 0 — здесь 証明 ∎ 🙂\n\t(1)"
+    text = "I think <thus>, $a<think$. Für alle $x \\in ℝ$: ∑ aᵢ ≥ 0 — здесь 証明 ∎ 🙂\n\t(1)"
     assert visible(text) == text
 
 

@@ -1,10 +1,10 @@
 """Reads a chat-completion body: the one place that knows how servers differ in what they send back.
 
 Thinking arrives in `reasoning_content`, in `reasoning`, in typed content parts, or in think tags inside the text.
-In-band rules: a block counts as thinking if its opening tag starts the text or a line, so that a tag quoted within a
-sentence stays text; an opening tag that is never closed takes all that follows; where no opening tag counts and the
-server sent no reasoning of its own, all before a lone closing tag is thinking (chat templates that open the block
-themselves).
+In-band rules: a block counts as thinking if its opening tag starts the text or a line, or follows the block before, so
+that a tag quoted within a sentence stays text; an opening tag that is never closed takes all that follows; where no
+opening tag counts and the server sent no reasoning of its own, all before a lone closing tag is thinking (chat
+templates that open the block themselves).
 
 Token counts that are missing, zero or absurd are replaced by our own: one token per three bytes of UTF-8, which is
 about right for LaTeX and high for prose, so that a budget trips early rather than never. A choice that was cut by
@@ -25,7 +25,8 @@ MAX_TOKENS_BELIEVED = 100_000_000
 """Counts above this are taken for nonsense."""
 
 _BYTES_PER_TOKEN = 3
-_OPEN = re.compile(r"(?:\A|(?<=\n))[ \t]*<(think|thinking)>", re.IGNORECASE)
+_OPEN_HERE = re.compile(r"[^\S\n]*<(think|thinking)>", re.IGNORECASE)
+_OPEN = re.compile(rf"(?:\A|(?<=\n)){_OPEN_HERE.pattern}", re.IGNORECASE)
 _CLOSE = {name: re.compile(rf"</{name}>", re.IGNORECASE) for name in ("think", "thinking")}
 _LONE_CLOSE = re.compile(r"</(?:think|thinking)>", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -50,14 +51,23 @@ def split_thinking(text: str, *, lone_close: bool = True) -> tuple[str, str, boo
 
     Returns:
         The visible text, the thinking, and whether a block was left open. Nothing but the tags and outer
-        white space is lost; a text with no thinking is returned unchanged.
+        white space is lost; a text with no thinking is returned unchanged. The visible text holds no further block:
+        splitting it again without `lone_close` changes nothing.
     """
     if "<" not in text or "think" not in text.lower():
         return text, "", False
     visible: list[str] = []
     thinking: list[str] = []
     position = 0
-    while opening := _OPEN.search(text, position):
+    opening = _OPEN.search(text)
+    if opening is None:
+        closing = _LONE_CLOSE.search(text) if lone_close else None
+        if closing is None:
+            return text, "", False
+        thinking.append(text[: closing.start()])
+        position = closing.end()
+        opening = _next_opening(text, position)
+    while opening is not None:
         visible.append(text[position : opening.start()])
         closing = _CLOSE[opening.group(1).lower()].search(text, opening.end())
         if closing is None:
@@ -65,12 +75,14 @@ def split_thinking(text: str, *, lone_close: bool = True) -> tuple[str, str, boo
             return "".join(visible).strip(), _joined(thinking), True
         thinking.append(text[opening.end() : closing.start()])
         position = closing.end()
-    if not thinking and lone_close and (closing := _LONE_CLOSE.search(text)):
-        return text[closing.end() :].strip(), text[: closing.start()].strip(), False
-    if not thinking:
-        return text, "", False
+        opening = _next_opening(text, position)
     visible.append(text[position:])
     return "".join(visible).strip(), _joined(thinking), False
+
+
+def _next_opening(text: str, position: int) -> re.Match[str] | None:
+    """The next opening tag after a block that ended at `position`: without that block, a tag there starts a line."""
+    return _OPEN_HERE.match(text, position) or _OPEN.search(text, position)
 
 
 def parse_reply(

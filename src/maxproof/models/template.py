@@ -3,8 +3,9 @@
 A template is a Markdown file with a `version`, a system part and a user part. Slots are filled in one pass, so text
 that holds the name of a slot stays text. A paragraph of the user part whose slot has no value (None) is left out whole,
 so a prompt never speaks of something that is not there. Whatever comes from a model or a file is fenced: it stands
-between two lines that carry a key derived from the text itself, so no text can hold its own closing line, and
-characters that hide or reorder text are made visible.
+between two lines that carry a key derived from the text itself, so no text can hold its own closing line, characters
+that hide or reorder text are made visible, and think tags are written with other brackets: a reply that quotes the text
+then holds no tag that would turn a part of that reply into thinking.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _HIDDEN = re.compile(
     "\u2060-\u206f\u2800\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
     "\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff])\\1*"
 )
+_THINK_TAG = re.compile(r"<([ \t]{0,4}/?[ \t]{0,4}think(?:ing)?[ \t]{0,4})>", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +100,12 @@ def fence(name: str, text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Replaces characters that hide or reorder text by their code points: `⟨U+202E⟩`, for a run `⟨U+200B ×40⟩`."""
-    text = text.replace("\r\n", "\n")
-    return _HIDDEN.sub(_code_point, text)
+    """Replaces characters that hide or reorder text by their code points, `⟨U+202E⟩`, for a run `⟨U+200B ×40⟩`.
+
+    Think tags, which hide what follows or precedes them in a reply, become `⟨think⟩` and `⟨/think⟩`.
+    """
+    text = _HIDDEN.sub(_code_point, text.replace("\r\n", "\n"))
+    return _THINK_TAG.sub(r"⟨\1⟩", text)
 
 
 def _code_point(run: re.Match[str]) -> str:
