@@ -15,7 +15,7 @@ from maxproof.models.caller import JournaledCaller
 from maxproof.models.chat import ChatRequest
 from maxproof.models.prices import cost_of
 from maxproof.models.settings import BudgetSettings, EndpointSettings, Prices, RoleSettings
-from maxproof.models.types import Answer, CallFailed, CallNotRun, FailureKind, NoAnswer, Usage
+from maxproof.models.types import Answer, CallFailed, CallNotRun, FailureKind, NoAnswer, Stop, StopKind, Usage
 from maxproof.problems import InputError
 
 PRICES = Prices(input=10, output=20)
@@ -61,7 +61,9 @@ async def test_calls_are_never_exceeded_and_some_are_kept_for_the_ranker(path: P
 async def test_a_group_of_samples_is_cut_to_what_the_budget_allows(path: Path) -> None:
     with caller_on(path, FakeEndpoint(), budget=BudgetSettings(max_calls=3)) as caller:
         results = await caller.ask_samples(samples(5))
+        assert caller.stop == Stop(StopKind.BUDGET, "the budget max_calls = 3 is reached")
     assert [isinstance(result, Answer) for result in results] == [True] * 3 + [False] * 2
+    assert {str(result) for result in results[3:]} == {"the budget max_calls = 3 is reached"}
 
 
 async def test_a_failed_call_counts_once(path: Path) -> None:

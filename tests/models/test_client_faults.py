@@ -143,6 +143,15 @@ async def test_a_silent_server_lowers_the_concurrency() -> None:
         assert chat.concurrency < before
 
 
+@pytest.mark.parametrize("status", [501, 505])
+async def test_what_a_server_can_t_do_is_not_asked_again(status: int) -> None:
+    async with MockServer(Replies(), faults=FaultPlan.parse([str(status)])) as server:
+        error = await failure(server, timeout_s=3600.0)
+        assert server.stats.requests == 1
+    assert error.kind is FailureKind.REJECTED
+    assert f"HTTP {status}" in error.message
+
+
 @pytest.mark.parametrize("fault", ["500", "reset", "bad-json", "half", "wrong-json"])
 async def test_lasting_faults_end_before_a_long_deadline(fault: str) -> None:
     kinds = {"500": "overloaded", "bad-json": "bad_reply", "wrong-json": "bad_reply"}

@@ -117,7 +117,9 @@ def test_overload_is_retried_up_to_the_deadline() -> None:
     assert len(attempts.times) < 80
 
 
-@pytest.mark.parametrize("failure", [AttemptFailed(FailureKind.CONNECTION, "reset"), overloaded(status=500)])
+@pytest.mark.parametrize(
+    "failure", [AttemptFailed(FailureKind.CONNECTION, "reset"), overloaded(status=500), overloaded(status=520)]
+)
 def test_a_dead_server_is_given_up_after_a_while(failure: AttemptFailed) -> None:
     attempts = Attempts(forever=failure)
     assert isinstance(run(attempts), AttemptFailed)

@@ -12,7 +12,9 @@ from in_process import assert_replays, new_run, prove, work_on
 from maxproof.cli.errors import ExitCode
 from maxproof.models.mock import FaultPlan, Features, Latency, MockServer, SimulatedModel
 from maxproof.models.types import StopKind
+from maxproof.search.run import tournament_calls
 from maxproof.search.run_folder import open_run
+from maxproof.search.settings import SearchSettings
 
 MODEL = SimulatedModel(seed=5, quality=0.2, rewrite_quality=0.2, patch_fix=0.1)
 
@@ -79,6 +81,12 @@ async def test_the_deadline_holds_though_the_server_hangs(hangs_after: int, tmp_
     assert outcome.account.stop.kind is StopKind.BUDGET
     assert outcome.account.elapsed_s < 3
     await assert_replays(tmp_path / "run")
+
+
+@pytest.mark.parametrize(("candidates", "rounds", "calls"), [(2, 0, 3), (1, 0, 0), (2, 1, 9), (32, 20, 9)])
+def test_no_more_is_kept_for_the_tournament_than_it_can_take(candidates: int, rounds: int, calls: int) -> None:
+    settings = SearchSettings(candidates=candidates, parents=1, rounds=rounds, finalists=4, votes=3)
+    assert tournament_calls(settings) == calls
 
 
 async def test_a_budget_is_of_all_sessions_together(tmp_path: Path) -> None:

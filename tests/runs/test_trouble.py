@@ -151,6 +151,10 @@ def test_two_processes_can_t_write_one_run_and_the_first_is_not_disturbed(slow_s
     wait_for_requests(slow_server, 8)
     going.send_signal(signal.SIGSTOP)
     assert_one_line(maxproof("resume", run), 2, f"process {going.pid}")
+    described = (run / "run.json").read_bytes()
+    for change in (["--set", "search.seed=5"], ["--max-calls", 7]):
+        assert_one_line(maxproof("resume", run, *change, "-q"), 2, f"process {going.pid}")
+        assert (run / "run.json").read_bytes() == described
     refused = maxproof("resume", run, "--json", "--quiet")
     assert json.loads(refused.stdout)["exit_code"] == 2
     assert maxproof("show", run).returncode == 0
@@ -227,6 +231,12 @@ def test_a_damaged_description_is_one_line(run: Path) -> None:
     shown = maxproof("show", run, "--json")
     assert shown.returncode == 2
     assert json.loads(shown.stdout)["exit_code"] == 2
+
+
+def test_a_run_without_its_journal_is_not_paid_for_again(run: Path) -> None:
+    (run / "journal.sqlite").unlink()
+    assert_one_line(maxproof("resume", run), 2, "journal.sqlite is gone")
+    assert not (run / "journal.sqlite").exists()
 
 
 def test_an_edited_problem_is_noticed(run: Path) -> None:

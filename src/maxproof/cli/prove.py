@@ -15,6 +15,7 @@ from maxproof.cli.errors import ExitCode, reporting
 from maxproof.cli.loop import run_async
 from maxproof.cli.verify import verify_run
 from maxproof.models.types import StopKind
+from maxproof.problems import InputError
 from maxproof.problems.load import load_problem
 from maxproof.report.live import observer_for
 from maxproof.report.outputs import view_of, write_outputs
@@ -115,6 +116,12 @@ def resume(
     with reporting(as_json) as report:
         folder = open_run(run)
         report.run = folder.path
+        if folder.lost_journal:
+            raise InputError(
+                "its journal.sqlite is gone, though it has worked: all would be asked and paid for again",
+                file=folder.path,
+                hint="restore journal.sqlite from a copy, or start a new run with maxproof prove",
+            )
         flags = o.limit_flags(None, None, max_calls, max_tokens, max_cost, deadline)
         changes = {key: value for key, value in flags.items() if value is not None} | o.parse_assignments(assignments)
         if changes:
@@ -126,7 +133,7 @@ def resume(
 
 def _change(folder: RunFolder, changes: dict[str, object], *, quiet: bool) -> RunFolder:
     settings = with_overrides(folder.settings, changes)
-    o.check_usable(settings)  # before it is saved: a run that can't go on could not be shown either
+    o.check_usable(settings)  # before the run saves it: a run that can't go on could not be shown either
     before, after = flatten(folder.settings), flatten(settings)
     names = [name for name in sorted(before.keys() | after.keys()) if before.get(name) != after.get(name)]
     changed = folder.with_settings(settings)

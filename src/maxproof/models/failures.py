@@ -117,6 +117,9 @@ def failed_attempt(
     if error.status == 402 or error.code == "insufficient_quota":
         advice = "the account has no credit left: add some, or use another endpoint"
         return AttemptFailed(FailureKind.PERMANENT, f"{said} ({advice})", status=error.status)
+    if error.status in (501, 505):
+        advice = "the server can't do this: check base_url, and what the endpoint supports"
+        return AttemptFailed(FailureKind.REJECTED, f"{said} ({advice})", status=error.status)
     if error.status in (408, 409, 429) or error.status >= 500:
         return AttemptFailed(FailureKind.OVERLOADED, said, status=error.status, retry_after_s=retry_after_s)
     if error.status in (401, 403):

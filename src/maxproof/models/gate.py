@@ -48,16 +48,17 @@ class Gate:
                 self._stop_run(self._deadline_reason())
             if late or self.refused(role, binding.endpoint):
                 return 0, NOTHING
+            refusal = ""
             for size in range(samples, 0, -1):
                 decision, estimate = self._ledger.admit(binding, role, messages, size)
                 if decision.admission is not Admission.REFUSE:
                     break
+                refusal = decision.reason
+            if refusal and decision.admission is not Admission.WAIT:
+                self._stop_run(refusal)
             if decision.admission is Admission.START:
-                if size < samples:
-                    self._stop_run(decision.reason)
                 return size, estimate
             if decision.admission is Admission.REFUSE:
-                self._stop_run(decision.reason)
                 return 0, NOTHING
             self.waiting += 1
             try:

@@ -3,7 +3,7 @@
 Every failed attempt is an `AttemptFailed`. Overload (408, 409, 429, 5xx), broken connections and half-sent bodies are
 asked again after an exponential wait with seeded jitter, or after what Retry-After asks for. An attempt that can't be
 made before the call's deadline is not waited for: the call fails at once. Overload is retried up to that deadline;
-broken connections and plain 500s, which may never pass, for `patience_s`; bodies that are no chat completion a fixed
+broken connections and other 5xx, which may never pass, for `patience_s`; bodies that are no chat completion a fixed
 number of times.
 """
 
@@ -37,7 +37,7 @@ class RetryPolicy:
     Attributes:
         base_s: the first wait is drawn from (base_s / 2, base_s], each further one from twice the interval.
         cap_s: the longest wait that the server did not ask for.
-        patience_s: seconds after its first failure for which a call goes on over broken connections and 500s, at
+        patience_s: seconds after its first failure for which a call goes on over broken connections and such 5xx, at
             least four attempts.
         bad_replies: how often a body that is no chat completion is asked for again.
     """
@@ -139,7 +139,7 @@ class _CallRetries:
         if failure.kind is FailureKind.BAD_REPLY:
             self._bad_replies += 1
             return self._bad_replies > self._policy.bad_replies
-        if failure.kind is FailureKind.CONNECTION or failure.status == 500:
+        if failure.kind is FailureKind.CONNECTION or (failure.status >= 500 and not failure.overload):
             return state.attempt_number >= _MIN_ATTEMPTS and now - self._first_failure >= self._policy.patience_s
         return False
 

@@ -86,7 +86,7 @@ class FailureKind(StrEnum):
     """Why a call has no answer. The first three are the user's to fix, the others may pass with time."""
 
     PERMANENT = "permanent"  # 401, 402, 403, 404, a redirect: no call to this endpoint can succeed
-    REJECTED = "rejected"  # 400, 422: this request can't succeed as it is
+    REJECTED = "rejected"  # 400, 422, 501, 505: this request can't succeed as it is
     CONTEXT_LENGTH = "context_length"  # the prompt does not fit the model
     TIMEOUT = "timeout"  # the one deadline around the call ran out
     OVERLOADED = "overloaded"  # 408, 409, 429, 5xx until patience or the deadline ended

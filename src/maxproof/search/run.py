@@ -22,6 +22,7 @@ from maxproof.search.engine import search
 from maxproof.search.events import Observer
 from maxproof.search.prompted import prompted_roles
 from maxproof.search.run_folder import RunFolder
+from maxproof.search.settings import SearchSettings
 from maxproof.search.types import SearchResult
 from maxproof.verifier import Verifier
 from maxproof.verifier.types import Draft, Verification
@@ -71,6 +72,9 @@ async def run_prove(
         observe: gets the engine's events.
         watch: is handed a function that tells how the calls stand, before the first of them.
 
+    Settings of `folder` that are not saved yet are saved once the journal is held: a run that another process works on
+    keeps its own.
+
     Raises InputError: no embedded model, a journal that can't be read or written, a budget that can't trip.
     """
     settings = folder.settings
@@ -114,7 +118,9 @@ async def _caller(folder: RunFolder, *, replay: bool) -> AsyncIterator[Journaled
     settings = folder.settings
     bindings = _bindings(folder)
     with _journal(folder, replay=replay) as journal:
-        reserved = (settings.search.finalists - 1) * settings.search.votes if folder.kind == "prove" else 0
+        if not folder.saved:
+            folder.save()
+        reserved = tournament_calls(settings.search) if folder.kind == "prove" else 0
 
         def caller(clients: Mapping[str, ChatClient]) -> JournaledCaller:
             return JournaledCaller(
@@ -126,6 +132,12 @@ async def _caller(folder: RunFolder, *, replay: bool) -> AsyncIterator[Journaled
         else:
             async with open_clients(bindings.endpoints, settings.search.seed) as clients:
                 yield caller(clients)
+
+
+def tournament_calls(settings: SearchSettings) -> int:
+    """Calls of the tournament when no search was cut short: V(F - 1), with at most all candidates as finalists."""
+    candidates = settings.candidates + 2 * settings.parents * settings.rounds
+    return settings.votes * (min(settings.finalists, candidates) - 1)
 
 
 def _journal(folder: RunFolder, *, replay: bool) -> Journal:

@@ -1,6 +1,6 @@
 """A run folder: all that a run needs to go on, to be shown, or to be replayed on another machine.
 
-    run.json         what was asked: the problem, the settings, what kind of run (written once, then only its budget)
+    run.json         what was asked: the problem, the settings, what kind of run (written once, then only its settings)
     journal.sqlite   every finished call (see `maxproof.models.journal`)
     proof.md         the proof that was returned, or the best candidate with its known errors
     result.json      the outcome for machines
@@ -40,7 +40,8 @@ class _Description(BaseModel):
 class RunFolder:
     """One run folder, read from disk.
 
-    `kind` is `prove` (the search) or `verify` (`proof` holds the text that is verified).
+    `kind` is `prove` (the search) or `verify` (`proof` holds the text that is verified). `saved` is false as long as
+    the settings are not those of `run.json`.
     """
 
     path: Path
@@ -49,6 +50,7 @@ class RunFolder:
     settings: RunSettings
     version: str
     proof: str = ""
+    saved: bool = True
 
     @property
     def name(self) -> str:
@@ -59,11 +61,19 @@ class RunFolder:
     def journal(self) -> Path:
         return self.path / "journal.sqlite"
 
+    @property
+    def lost_journal(self) -> bool:
+        """The run has worked, as its outputs or the journal's log show, but its journal is gone."""
+        left = ("result.json", "proof.md", "journal.sqlite-wal")
+        return not self.journal.exists() and any((self.path / name).exists() for name in left)
+
     def with_settings(self, settings: RunSettings) -> RunFolder:
-        """The same run under other settings, saved."""
-        changed = replace(self, settings=settings)
-        write_atomically(self.path / "run.json", changed.to_json())
-        return changed
+        """The same run under other settings, not yet saved: only who holds the journal may do that."""
+        return replace(self, settings=settings, saved=False)
+
+    def save(self) -> None:
+        """Writes `run.json`. The caller holds the journal's lock: no other process works under the old settings."""
+        write_atomically(self.path / "run.json", self.to_json())
 
     def to_json(self) -> str:
         value = {
