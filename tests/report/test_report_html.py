@@ -10,7 +10,7 @@ from report_views import failed_view, filtered, passed_view, realistic_view, sta
 
 from maxproof.report.html import render_report
 from maxproof.report.tables import mark_errors, shown, stages, total_usage
-from maxproof.search.types import Match, StopReason
+from maxproof.search.types import Match, StopReason, Vote
 
 
 def section(html: str, name: str) -> str:
@@ -59,7 +59,7 @@ def test_a_run_without_a_proof_never_calls_the_best_candidate_one():
 def test_a_stopped_run_and_one_without_any_candidate_say_so():
     stopped = replace(failed_view(), stopped="the budget of 100 calls is spent")
     assert "The run was stopped: the budget of 100 calls is spent" in render_report(stopped)
-    nothing = view_of(winner=None, lost={0: "server gone", 1: "server gone"}, stop=StopReason.NOT_RUN)
+    nothing = view_of(winner=None, lost=dict.fromkeys(range(2), "gone"), stop=StopReason.NOT_RUN, stopped="gone")
     page = render_report(nothing)
     assert "No candidate: not one proof attempt could be made. All 2 attempts failed." in page
     assert '<section id="proof">' not in page
@@ -190,3 +190,21 @@ def test_long_texts_are_cut_with_a_note_and_the_page_stays_bounded():
     page = render_report(view_of(*many, winner=0))
     assert "characters left out" in page
     assert len(page) < 2_000_000
+
+
+def test_a_closed_candidate_tells_its_summary_and_who_won():
+    page = render_report(passed_view())
+    rows = re.findall(r'<details class="card">\n<summary>(.*?)</summary>', page)
+    assert "★ winner" in rows[0]
+    assert '<span class="gist">Pairs of equal sign.</span>' in rows[0]
+    assert "★" not in rows[1]
+    assert '<span class="gist">Lagrange multipliers' in rows[1]
+
+
+def test_an_unfinished_run_is_shown_as_such():
+    match = Match(0, 0, 0, 1, (Vote(0, 0, None, "not recorded"),), 0, "id")
+    view = replace(passed_view(), result=replace(passed_view().result, matches=(match,)))
+    page = render_report(view)
+    assert 'class="outcome unfinished"' in page
+    assert "Unfinished: candidate 0 has passed all 4 verifications." in page
+    assert "shown first: 0; not run" in page

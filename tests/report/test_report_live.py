@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from maxproof.models.types import CallProgress
-from maxproof.report.live import JsonLines, LiveView, PlainLines, View, observer_for
+from maxproof.report.live import JsonLines, LiveView, PlainLines, Tally, View, observer_for
 from maxproof.search.events import (
     CandidateAdded,
     CandidateLost,
@@ -86,7 +86,8 @@ def test_progress_comes_also_when_no_event_does(kind):
             time.sleep(0.01)
     last = out.getvalue().splitlines()[-1]
     if kind is PlainLines:
-        assert "12 calls in flight, 3 waiting, 450 finished, 20 from the journal, 2 failed, 1,234,567 tokens" in last
+        assert "12 calls in flight, 3 calls waiting (retrying or queued), 450 finished, 20 from the journal" in last
+        assert "2 failed, 1,234,567 tokens" in last
         assert "cost 1.5000, 75% of the budget left" in last
     else:
         assert json.loads(last)["event"] == "progress"
@@ -154,3 +155,27 @@ def test_the_view_fits_the_stream():
     assert type(observer_for(stream=terminal)) is LiveView
     feed(observer_for(quiet=True, stream=out))
     assert out.getvalue() == ""
+
+
+def test_a_server_that_answers_nothing_is_told_in_both_views():
+    calls = CallProgress(0, 4, 0, 0, 0, 0, None, None, trouble="503 from server-1\n\x1b[2J" + "x" * 5000)
+    text = rendered(LiveView(Console(file=io.StringIO()), lambda: calls))
+    assert "0 calls in flight, 4 calls waiting (retrying or queued), 0 finished" in text
+    assert "nothing succeeds at the moment: 503 from server-1 ⟨U+001B⟩" in text
+    out = io.StringIO()
+    with PlainLines(out, lambda: calls, interval_s=0.01):
+        deadline = time.monotonic() + 30
+        while not out.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert "nothing succeeds at the moment: 503 from server-1 ⟨U+001B⟩" in out.getvalue().splitlines()[0]
+
+
+def test_the_best_of_the_status_is_the_first_of_the_table():
+    tally = Tally()
+    for event in (
+        *(CandidateAdded(n, 0, "generate", None, 10) for n in range(2)),
+        Verified(0, 0, FAILED, 0.0, 0.0, True),
+        Verified(1, 0, FAILED, 6.0, 6.0, False),
+    ):
+        tally.apply(event)
+    assert "best ≤ 6 of 7" in tally.status()

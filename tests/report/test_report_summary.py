@@ -5,7 +5,17 @@ from dataclasses import replace
 import pytest
 from report_views import failed_view, filtered, passed_view, realistic_view, standing, verification, view_of
 
-from maxproof.report.summary import cells, fitness_text, how_sure, known_errors, lazy_saving, match_tally, outcome
+from maxproof.models.types import StopKind
+from maxproof.report.summary import (
+    cells,
+    fitness_text,
+    how_sure,
+    known_errors,
+    lazy_saving,
+    match_tally,
+    outcome,
+    overall,
+)
 from maxproof.search.types import Match, StopReason, Vote
 
 
@@ -111,5 +121,74 @@ def test_lazy_saving():
 
 def test_match_tally_tells_invalid_votes_and_tie_breaks():
     votes = (Vote(0, 1, 1), Vote(1, 2, 2), Vote(2, 1, None))
-    assert match_tally(Match(0, 0, 1, 2, votes, 1, "id")) == "1 : 1, 1 invalid, decided by lower id"
+    assert match_tally(Match(0, 0, 1, 2, votes, 1, "id")) == (
+        "1 : 1, 1 invalid, every valid vote picked the same position, decided by lower id"
+    )
     assert match_tally(Match(0, 0, 1, 2, votes[:1], 1, "votes")) == "1 : 0"
+
+
+def test_a_match_tells_the_winners_votes_first_and_why_votes_did_not_decide():
+    assert match_tally(Match(0, 0, 4, 6, (Vote(0, 4, 6), Vote(1, 6, 6)), 6, "votes")) == "2 : 0"
+    votes = (Vote(0, 1, 1), Vote(1, 2, 2), Vote(2, 1, 1))
+    assert match_tally(Match(0, 0, 1, 2, votes, 1, "id")) == (
+        "2 : 1, every valid vote picked the same position, decided by lower id"
+    )
+
+
+def test_votes_that_were_not_asked_are_not_called_invalid():
+    reasons = ("the budget is spent", "not recorded", "server-1: refused", "the ranker's reply could not be read")
+    votes = tuple(Vote(n, 1, None, reason) for n, reason in enumerate(reasons))
+    match = Match(0, 0, 1, 2, votes, 1, "id")
+    assert match_tally(match, "the budget is spent") == (
+        "0 : 0, 1 invalid, 1 unanswered, 2 not run, decided by lower id"
+    )
+
+
+@pytest.mark.parametrize("lost", [{}, {0: "not recorded"}])
+def test_a_run_that_has_not_ended_is_unfinished(lost):
+    said = outcome(view_of(winner=None, lost=lost, stop=StopReason.NOT_RUN))
+    assert said.kind == "unfinished"
+    assert said.headline.startswith("Unfinished: no candidate is written yet")
+    assert "maxproof resume RUN" in said.headline
+    assert "failed" not in said.headline
+
+
+def test_a_run_killed_in_its_tournament_is_unfinished_too():
+    good = standing(1, {k: verification(k, 7, 7, 7) for k in range(4)})
+    match = Match(0, 0, 1, 2, (Vote(0, 1, None, "not recorded"),), 1, "id")
+    view = view_of(good, standing(2, {}), winner=1, matches=(match,))
+    assert outcome(view).headline.startswith("Unfinished: candidate 1 has passed all 4 verifications.")
+    assert outcome(replace(view, stopped="the deadline is over")).kind == "passed"
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason", "line"),
+    [
+        (StopKind.BUDGET, "the budget max_tokens = 9 is reached", "Go on with: maxproof resume RUN --max-tokens …"),
+        (StopKind.BUDGET, "the deadline_s of 9 s is over", "Go on with: maxproof resume RUN --deadline …"),
+        (StopKind.ENDPOINT, "gone", "Go on with: maxproof resume RUN"),
+    ],
+)
+def test_a_stopped_run_says_how_to_go_on(kind, reason, line):
+    view = view_of(standing(0, {}), winner=0, stop=StopReason.NOT_RUN, stopped=reason, stop_kind=kind)
+    assert outcome(view).details[-1] == line
+    assert not any("resume" in said for said in outcome(replace(passed_view(), stopped=reason, stop_kind=kind)).details)
+
+
+@pytest.mark.parametrize(
+    ("points", "planned", "state", "headline"),
+    [
+        ([(1,), (7,), (7,)], 3, "failed", "Failed: the lowest of 3 verifications is 1 of 7 points."),
+        ([(6,)], 1, "failed", "Failed: 6 of 7 points."),
+        ([(6,)], 3, "failed", "Failed: 6 of 7 points; 2 of 3 not run."),
+        ([(7,), (7,)], 2, "passed", "Passed: all 2 verifications gave 7 of 7 points."),
+        ([(7,)], 1, "passed", "Passed: 7 of 7 points."),
+        ([(7,)], 3, "partly_run", "Partly run: 1 of 3 verifications, 1 passed; this is no verdict."),
+        ([], 1, "partly_run", "Partly run: 0 of 1 verification, 0 passed; this is no verdict."),
+        ([(7,), (None,)], 2, "not_scored", "Not scored: 1 of 2 verifications, which says nothing about the proof."),
+    ],
+)
+def test_the_verdict_over_all_verifications(points, planned, state, headline):
+    said = overall({k: verification(k, *values) for k, values in enumerate(points)}, planned)
+    assert (said.state, said.headline) == (state, headline)
+    assert said.points == {"passed": 7, "failed": min((p[0] for p in points if p[0]), default=None)}.get(state)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from report_views import failed_view, filtered, passed_view, realistic_view, standing, verification, view_of
 
+from maxproof.models.types import RoleUsage
 from maxproof.problems import InputError
 from maxproof.report.text import (
     candidate_json,
@@ -14,9 +15,10 @@ from maxproof.report.text import (
     render_outcome,
     render_proof_file,
     render_run,
-    render_verification,
+    render_verifications,
     to_json,
     verification_json,
+    verifications_json,
 )
 from maxproof.search.forecast import Forecast, RoleForecast, Scenario
 from maxproof.search.types import StopReason
@@ -82,22 +84,26 @@ def test_a_candidate():
 def test_an_unknown_or_lost_candidate_is_the_users_mistake():
     with pytest.raises(InputError, match=r"no candidate 400 \(this run has 0 to 55\)"):
         render_candidate(realistic_view(), 400)
-    with pytest.raises(InputError, match="candidate 17 was never made: server-1"):
+    with pytest.raises(InputError, match="candidate 17 was not made: server-1"):
         candidate_json(realistic_view(), 17)
 
 
 def test_a_verification_shows_each_judge():
-    text = render_verification(verification(0, 7, None, 1))
-    assert text.startswith("Verdict: failed, 1 of 7 points, has_errors")
+    text = render_verifications({0: verification(0, 7, None, 1), 1: verification(1, 7, 7, 7)}, 2)
+    assert text.startswith(
+        "Failed: the lowest of 2 verifications is 1 of 7 points.\n\nVerification 0: failed, 1 of 7 points"
+    )
+    assert "\nVerification 1: passed, 7 of 7 points" in text
     assert "rubric-2 (rubric): not scored: timed out after 3600 s" in text
     assert "The judges disagree by 6 points." in text
     assert "2. at" in text
 
 
 def test_a_verification_that_is_not_scored_or_filtered_is_not_called_failed():
-    unscored = render_verification(verification(0, 7, None, 7))
-    assert unscored.startswith("Verdict: not scored (this says nothing about the proof)")
-    assert render_verification(filtered(0)).startswith("Verdict: filtered, 0 of 7 points")
+    unscored = render_verifications({0: verification(0, 7, None, 7)}, 1)
+    assert unscored.startswith("Not scored: 1 of 1 verification, which says nothing about the proof.")
+    assert "Verification 0: not scored (this says nothing about the proof)" in unscored
+    assert "Verification 0: filtered, 0 of 7 points" in render_verifications({0: filtered(0)}, 1)
 
 
 def test_control_characters_never_reach_the_terminal():
@@ -115,7 +121,7 @@ def test_control_characters_never_reach_the_terminal():
     view = view_of(standing(0, {0: poor}, text=ESCAPES, summary=ESCAPES), winner=0, lost={5: ESCAPES}, stopped=ESCAPES)
     view = replace(view, problem=replace(view.problem, id=ESCAPES), run=ESCAPES)
     texts = (
-        render_outcome(view), render_run(view), render_candidate(view, 0), render_verification(poor),
+        render_outcome(view), render_run(view), render_candidate(view, 0), render_verifications({0: poor}, 1),
         render_proof_file(view), json.dumps(to_json(view)),
     )  # fmt: skip
     for text in texts:
@@ -157,3 +163,34 @@ def test_the_forecast_tells_both_ends_and_money_only_with_prices():
     assert [cell.strip() for cell in rows["tokens, worst case"] if cell.strip()] == ["6,000", "6,000"]
     assert [cell.strip() for cell in rows["cost, typical"] if cell.strip()] == ["0.2500", "1.5000"]
     assert "cost" not in render_forecast(Forecast(full=scenario(112, None), first_round=scenario(32, None)))
+
+
+def test_an_unfinished_run_is_not_told_as_a_finished_failure():
+    view = view_of(standing(0, {}), winner=0, lost={1: "not recorded"}, stop=StopReason.NOT_RUN)
+    for text in (render_outcome(view), render_run(view), render_proof_file(view)):
+        assert "Unfinished: no candidate has passed yet" in text
+        assert "maxproof resume RUN" in text
+        assert "No candidate passed" not in text
+    assert "- 1: not written yet" in render_run(view)
+    assert to_json(view)["outcome"] == "unfinished"
+    assert to_json(view)["lost"] == {"1": "not written yet"}
+
+
+def test_what_an_endpoint_without_answers_costs_is_not_known():
+    failed = RoleUsage("generator", calls=4, failed=4, cost=0.0)
+    view = replace(failed_view(), usage=(failed,))
+    assert "cost" not in render_outcome(view).split("4 calls (4 failed)")[1]
+    assert "0.0000" not in render_run(view)
+    priced = RoleUsage("judge", calls=2, failed=1, cost=1.5)
+    assert "cost 1.5000" in render_outcome(replace(view, usage=(failed, priced)))
+    unpriced = replace(priced, cost=None)
+    assert "cost 1" not in render_outcome(replace(view, usage=(failed, priced, unpriced)))
+
+
+def test_the_verdict_over_all_samples_is_in_the_json():
+    value = json.loads(json.dumps(verifications_json({0: verification(0, 7), 2: verification(2, 1)}, 3)))
+    assert (value["state"], value["points"], value["planned"]) == ("failed", 1, 3)
+    assert [v["sample"] for v in value["verifications"]] == [0, 2]
+    usage = (RoleUsage("judge", 9, 0, 100, 50),)
+    assert verifications_json({}, 1, usage)["total"]["calls"] == 9
+    assert "9 calls (0 failed), 150 tokens, 42 s of work." in render_verifications({}, 1, usage, 42.0)

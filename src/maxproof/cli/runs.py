@@ -30,7 +30,7 @@ def show(
     with reporting(as_json):
         folder = open_run(run)
         if folder.kind == "verify":
-            print_verifications(run_async(run_verify(folder, replay=True)), as_json=as_json)
+            print_verifications(run_async(run_verify(folder, replay=True)), folder, as_json=as_json)
             return
         view = _replay(folder)
         if candidate is None:

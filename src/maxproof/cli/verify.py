@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -12,20 +13,23 @@ from maxproof import __version__
 from maxproof.cli import options as o
 from maxproof.cli.errors import ExitCode, reporting
 from maxproof.cli.loop import run_async
+from maxproof.models.template import visible
 from maxproof.models.types import StopKind
 from maxproof.problems.load import load_problem, read_proof
 from maxproof.report.live import observer_for
-from maxproof.report.text import render_verification, verification_json
+from maxproof.report.summary import go_on_line, overall
+from maxproof.report.text import render_verifications, verifications_json
 from maxproof.search.run import VerifyOutcome, run_verify
 from maxproof.search.run_folder import RunFolder, create_run, new_run_path
-from maxproof.verifier.types import ScoreState
 
 
 def verify(
     problem: o.ProblemPath,
     proof: Annotated[Path, typer.Argument(metavar="PROOF", help="A text file; - for standard input.")],
     problem_id: o.ProblemId = None,
-    out: o.Out = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The run folder. Default: runs/verify-PROBLEM-NUMBER.")
+    ] = None,
     samples: Annotated[int, typer.Option("--samples", "-k", min=1, help="Verifications; the lowest counts.")] = 1,
     config: o.ConfigPath = None,
     assignments: o.Set = None,
@@ -71,32 +75,33 @@ def verify_run(folder: RunFolder, *, as_json: bool, quiet: bool) -> ExitCode:
     """Runs, or goes on with, the verification of `folder`, and prints it."""
     with observer_for(as_json=as_json, quiet=quiet) as observer:
         outcome = run_async(run_verify(folder, watch=observer.watch))
-    print_verifications(outcome, as_json=as_json)
-    return verify_exit_code(outcome)
+    print_verifications(outcome, folder, as_json=as_json)
+    if not (as_json or quiet):
+        typer.echo(f"Run: {folder.path}", err=True)
+    return verify_exit_code(outcome, folder.settings.search.verifications)
 
 
-def print_verifications(outcome: VerifyOutcome, *, as_json: bool) -> None:
-    """On standard output, by sample."""
-    verifications = [verification for _, verification in sorted(outcome.verifications.items())]
+def print_verifications(outcome: VerifyOutcome, folder: RunFolder, *, as_json: bool) -> None:
+    """On standard output: the verdict over all samples, then each of them, and what they cost."""
+    account, planned = outcome.account, folder.settings.search.verifications
     if as_json:
-        value = {
-            "verifications": [verification_json(verification) for verification in verifications],
-            "stopped": outcome.account.stop.reason,
-        }
-        typer.echo(json.dumps(value, indent=2))
+        value = verifications_json(outcome.verifications, planned, account.usage)
+        typer.echo(json.dumps({"run": folder.name, **value, "stopped": account.stop.reason}, indent=2))
         return
-    typer.echo("\n\n".join(render_verification(verification) for verification in verifications))
-    if outcome.account.stop.reason:
-        typer.echo(f"Not all verifications were run: {outcome.account.stop.reason}", err=True)
+    typer.echo(render_verifications(outcome.verifications, planned, account.usage, account.elapsed_s))
+    if account.stop:
+        typer.echo(visible(f"Not all verifications were run: {account.stop.reason}"), err=True)
+    if len(outcome.verifications) < planned or account.stop:
+        typer.echo(go_on_line(account.stop.kind, account.stop.reason, shlex.quote(str(folder.path))), err=True)
 
 
-def verify_exit_code(outcome: VerifyOutcome) -> ExitCode:
-    """0 if every sample passed, 3 if one failed; else budget, model or not scored."""
-    states = {verification.state for verification in outcome.verifications.values()}
-    if ScoreState.FAILED in states:
+def verify_exit_code(outcome: VerifyOutcome, planned: int) -> ExitCode:
+    """0 if all `planned` samples passed, 3 if one failed; else budget, model or not scored."""
+    state = overall(outcome.verifications, planned).state
+    if state == "failed":
         return ExitCode.NOT_PASSED
     if outcome.account.stop.kind is StopKind.BUDGET:
         return ExitCode.BUDGET
     if outcome.account.stop.kind is StopKind.ENDPOINT:
         return ExitCode.NO_MODEL
-    return ExitCode.PASSED if states == {ScoreState.PASSED} else ExitCode.NOT_SCORED
+    return ExitCode.PASSED if state == "passed" else ExitCode.NOT_SCORED

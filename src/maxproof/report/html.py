@@ -78,11 +78,11 @@ def _render(view: RunView) -> str:
         matrix=tables.matrix(result),
         samples=max((len(summary.cells(s)) for s in result.standings), default=0),
         meanings=[(state, summary.SYMBOLS[state], text) for state, text in summary.MEANINGS.items()],
-        stages=tables.stages(result.matches),
+        stages=tables.stages(result.matches, view.stopped),
         cards=(tables.card(s, result, limit) for s in sorted(result.standings, key=lambda s: s.candidate.id)),
         rendered=rendered,
-        lost=sorted(result.lost.items()),
-        usage_rows=(*view.usage, total),
+        lost=summary.lost_slots(result),
+        usage_rows=tables.usage_rows(view.usage),
         total=total,
         lazy=summary.lazy_saving(view),
         settings=sorted(view.settings.items()),
@@ -110,6 +110,7 @@ def _environment() -> Environment:
         "thousands": "{:,}".format,
         "money": "{:,.4f}".format,
         "clip": clip,
+        "vote_state": summary.vote_state,
     }
     return environment
 

@@ -23,6 +23,7 @@ from rich.text import Text
 
 from maxproof.models.template import clip, visible
 from maxproof.models.types import CallProgress
+from maxproof.report.layout import one_line
 from maxproof.report.summary import SYMBOLS, count, duration, match_tally, points_text
 from maxproof.search.events import (
     CandidateAdded,
@@ -41,6 +42,7 @@ REFRESH_PER_SECOND = 4
 PROGRESS_EVERY_S = 30.0
 SHOWN_CANDIDATES = 8
 SHOWN_LOSSES = 5
+MAX_TROUBLE_CHARS = 300
 
 Progress = Callable[[], CallProgress]
 
@@ -148,9 +150,9 @@ class Tally:
         ]
 
     def status(self) -> str:
-        """`round 2, 44 candidates, best 6 of 7, 1 passed`."""
-        exact = [line.points for line in self.lines.values() if line.exact and line.points is not None]
-        best = f", best {points_text(max(exact))} of {MAX_POINTS}" if exact else ""
+        """`round 2, 44 candidates, best 6 of 7, 1 passed`; the best is the first of `best`, with ≤ for a bound."""
+        first = next(iter(self.best(1)), None)
+        best = "" if first is None or first.points is None else f", best {_points(first)} of {MAX_POINTS}"
         passed = sum(line.passed for line in self.lines.values())
         lost = f", {self.lost} lost" if self.lost else ""
         return f"round {self.round}, {count(len(self.lines), 'candidate')}{best}, {passed} passed{lost}"
@@ -199,6 +201,8 @@ class LiveView(View):
         lines: list[Text | Table] = [Text(f"{duration(self._elapsed())}  {status}", "bold")]
         if calls is not None:
             lines.append(Text(_calls_line(calls)))
+            if calls.trouble:
+                lines.append(Text(_trouble(calls), "red", no_wrap=True, overflow="ellipsis"))
             if calls.budget_left is not None:
                 lines.append(_bar(calls.budget_left))
         if stage:
@@ -255,7 +259,8 @@ class PlainLines(_LineView):
         self._passed: set[int] = set()
 
     def _progress_line(self, calls: CallProgress) -> str:
-        return self._stamped(f"{self._tally.status()}; {_calls_line(calls)}")
+        trouble = f"; {_trouble(calls)}" if calls.trouble else ""
+        return self._stamped(f"{self._tally.status()}; {_calls_line(calls)}{trouble}")
 
     def _stamped(self, line: str) -> str:
         return f"[{duration(self._elapsed())}] {visible(clip(line, 500))}"
@@ -328,7 +333,7 @@ def _match_line(event: MatchClosed) -> str:
 def _calls_line(calls: CallProgress) -> str:
     parts = [f"{count(calls.in_flight, 'call')} in flight"]
     if calls.waiting:
-        parts.append(f"{calls.waiting:,} waiting")
+        parts.append(f"{count(calls.waiting, 'call')} waiting (retrying or queued)")
     parts.append(f"{calls.finished:,} finished")
     if calls.replayed:
         parts.append(f"{calls.replayed:,} from the journal")
@@ -340,6 +345,10 @@ def _calls_line(calls: CallProgress) -> str:
     if calls.budget_left is not None:
         parts.append(f"{calls.budget_left:.0%} of the budget left")
     return ", ".join(parts)
+
+
+def _trouble(calls: CallProgress) -> str:
+    return f"nothing succeeds at the moment: {one_line(clip(calls.trouble, MAX_TROUBLE_CHARS))}"
 
 
 def _bar(left: float) -> Text:

@@ -25,6 +25,7 @@ def view_of(folder: RunFolder, outcome: ProveOutcome, settings: dict[str, str]) 
         settings=settings,
         usage=account.usage,
         stopped=account.stop.reason,
+        stop_kind=account.stop.kind,
         started=started,
         elapsed_s=account.elapsed_s,
         verifications_run=result.verifications_run,

@@ -5,12 +5,14 @@ Nothing here is escaped: whoever writes the words out does that, for HTML or for
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from maxproof.models.caller import NOT_RECORDED
+from maxproof.models.types import StopKind
 from maxproof.report.view import RunView
-from maxproof.search.types import Match, SearchResult, Standing, StopReason
+from maxproof.search.types import Match, SearchResult, Standing, StopReason, Vote
 from maxproof.verifier.types import MAX_POINTS, ScoreState, Verification
 
 CellState = Literal["passed", "failed", "not_scored", "filtered", "not_run"]
@@ -24,6 +26,9 @@ MEANINGS: dict[CellState, str] = {
     "not_run": "not run",
 }
 
+NOT_WRITTEN = "not written yet"
+UNREADABLE = "the ranker's reply could not be read"
+
 _STOPS = {
     StopReason.PERFECT: "The rounds ended early: enough candidates passed all their verifications.",
     StopReason.ROUNDS: "All refinement rounds were run.",
@@ -36,7 +41,7 @@ _STOPS = {
 class Outcome:
     """What came of a run: `headline` in one sentence, `details` in further ones."""
 
-    kind: Literal["passed", "not_passed", "no_candidate"]
+    kind: Literal["passed", "not_passed", "no_candidate", "unfinished"]
     headline: str
     details: tuple[str, ...]
 
@@ -68,7 +73,9 @@ class Cell:
 def outcome(view: RunView) -> Outcome:
     """The outcome; only `SearchResult.passed` makes it "passed"."""
     result = view.result
-    ended = [f"The run was stopped: {view.stopped}"] if view.stopped else [_STOPS[result.stop]]
+    if unfinished(view):
+        return _unfinished(result)
+    ended = [f"The run was stopped: {view.stopped}", *_go_on(view)] if view.stopped else [_STOPS[result.stop]]
     if result.winner is None:
         why = f" All {count(len(result.lost), 'attempt')} failed." if result.lost else ""
         return Outcome("no_candidate", f"No candidate: not one proof attempt could be made.{why}", tuple(ended))
@@ -89,6 +96,75 @@ def outcome(view: RunView) -> Outcome:
     else:
         headline = f"No candidate passed. Candidate {result.winner} is the best one found; it is not a proof."
     return Outcome("not_passed", headline, (_why_not_passed(best), *ended))
+
+
+def unfinished(view: RunView) -> bool:
+    """The run is going on, or was killed or interrupted: calls are missing and no reason for that is recorded."""
+    missing = (vote.reason == NOT_RECORDED for match in view.result.matches for vote in match.votes)
+    return not view.stopped and (view.result.stop is StopReason.NOT_RUN or any(missing))
+
+
+def _unfinished(result: SearchResult) -> Outcome:
+    if result.winner is None:
+        found = "no candidate is written yet"
+    elif result.passed:
+        best = result.standing(result.winner)
+        found = f"candidate {result.winner} has passed all {count(best.planned, 'verification')}"
+    else:
+        found = f"no candidate has passed yet; candidate {result.winner} is the best so far, which is not a proof"
+    details = ("The run is still going on, or it was killed or interrupted.",)
+    return Outcome("unfinished", f"Unfinished: {found}. If it has ended, go on with maxproof resume RUN.", details)
+
+
+def _go_on(view: RunView) -> list[str]:
+    if view.result.passed or view.stop_kind is StopKind.NONE:
+        return []
+    return [go_on_line(view.stop_kind, view.stopped)]
+
+
+def go_on_line(kind: StopKind, reason: str, run: str = "RUN") -> str:
+    """How to go on with a stopped run: a budget needs a higher limit, anything else just another try."""
+    limits = ("--max-calls", "--max-tokens", "--max-cost", "--deadline")
+    named = [limit for limit in limits if limit.strip("-").replace("-", "_") in reason]
+    flag = f" {(named or limits)[0]} …" if kind is StopKind.BUDGET else ""
+    return f"Go on with: maxproof resume {run}{flag}"
+
+
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """What all the verifications of one proof say together; `points` 0..7, None unless passed or failed."""
+
+    state: Literal["passed", "failed", "not_scored", "partly_run"]
+    points: float | None
+    headline: str
+
+
+def overall(verifications: Mapping[int, Verification], planned: int) -> Overall:
+    """The verdict over `planned` >= 1 samples: the lowest counts, so a failed one decides even if some are missing.
+
+    It is passed only if all of them were run, scored and passed.
+    """
+    run = len(verifications)
+    failed = [v.points for v in verifications.values() if v.state is ScoreState.FAILED and v.points is not None]
+    missing = f"; {planned - run} of {planned} not run" if run < planned else ""
+    if failed:
+        low = min(failed)
+        lowest = f"the lowest of {count(run, 'verification')} is " if run > 1 else ""
+        return Overall("failed", low, f"Failed: {lowest}{points_text(low)} of {MAX_POINTS} points{missing}.")
+    passed = sum(v.state is ScoreState.PASSED for v in verifications.values())
+    if run < planned:
+        said = f"Partly run: {run} of {count(planned, 'verification')}, {passed} passed; this is no verdict."
+        return Overall("partly_run", None, said)
+    if passed < run:
+        said = f"Not scored: {run - passed} of {count(run, 'verification')}, which says nothing about the proof."
+        return Overall("not_scored", None, said)
+    each = f"all {run} verifications gave " if run > 1 else ""
+    return Overall("passed", float(MAX_POINTS), f"Passed: {each}{MAX_POINTS} of {MAX_POINTS} points.")
+
+
+def lost_slots(result: SearchResult) -> list[tuple[int, str]]:
+    """The slots without a candidate by id, each with the reason."""
+    return [(n, NOT_WRITTEN if why == NOT_RECORDED else why) for n, why in sorted(result.lost.items())]
 
 
 def how_sure(view: RunView) -> tuple[str, ...]:
@@ -170,17 +246,30 @@ def lazy_saving(view: RunView) -> str:
     )
 
 
-def match_tally(match: Match) -> str:
-    """The valid votes of a match and what decided it, e.g. `2 : 1` or `1 : 1, 1 invalid, decided by fitness`."""
-    left = sum(vote.choice == match.left for vote in match.votes)
-    right = sum(vote.choice == match.right for vote in match.votes)
-    invalid = sum(vote.choice is None for vote in match.votes)
-    parts = [f"{left} : {right}"]
-    if invalid:
-        parts.append(f"{invalid} invalid")
+def match_tally(match: Match, stopped: str = "") -> str:
+    """The valid votes of a match, the winner's first, and what decided it: `1 : 1, 1 invalid, decided by fitness`.
+
+    `stopped` is what ended the run early: it tells votes that were not asked from votes that got no answer.
+    """
+    won = sum(vote.choice == match.winner for vote in match.votes)
+    valid = [vote for vote in match.votes if vote.choice is not None]
+    parts = [f"{won} : {len(valid) - won}"]
+    states = [vote_state(vote, stopped) for vote in match.votes]
+    parts += [f"{states.count(state)} {state}" for state in ("invalid", "unanswered", "not run") if state in states]
     if match.decided_by != "votes":
-        parts.append(f"decided by {'fitness' if match.decided_by == 'fitness' else 'lower id'}")
+        one_position = len({vote.choice == vote.first for vote in valid}) == 1 and len({v.first for v in valid}) == 2
+        why = "every valid vote picked the same position, " if one_position else ""
+        parts.append(f"{why}decided by {'fitness' if match.decided_by == 'fitness' else 'lower id'}")
     return ", ".join(parts)
+
+
+def vote_state(vote: Vote, stopped: str = "") -> Literal["valid", "invalid", "unanswered", "not run"]:
+    """`invalid`: the reply could not be read; `unanswered`: the call failed; `not run`: it was never asked."""
+    if vote.choice is not None:
+        return "valid"
+    if vote.reason == NOT_RECORDED or (stopped and vote.reason == stopped):
+        return "not run"
+    return "invalid" if vote.reason in ("", UNREADABLE) else "unanswered"
 
 
 def points_text(points: float | None) -> str:

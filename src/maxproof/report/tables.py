@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from html import escape
 
 from maxproof.models.template import clip, visible
@@ -178,7 +178,7 @@ def _sample(number: int, verification: Verification) -> Sample:
     return Sample(number, cell(verification), verification, judges)
 
 
-def stages(matches: Iterable[Match]) -> tuple[tuple[str, tuple[tuple[Match, str], ...]], ...]:
+def stages(matches: Iterable[Match], stopped: str = "") -> tuple[tuple[str, tuple[tuple[Match, str], ...]], ...]:
     """The bracket: for each stage its name and its matches with their tally."""
     by_stage: dict[int, list[Match]] = {}
     for match in sorted(matches, key=lambda m: m.number):
@@ -189,18 +189,24 @@ def stages(matches: Iterable[Match]) -> tuple[tuple[str, tuple[tuple[Match, str]
     for index, stage in enumerate(ordered):
         to_go = len(ordered) - 1 - index
         name = names[to_go] if to_go < len(names) else f"Stage {index + 1}"
-        named.append((name, tuple((match, match_tally(match)) for match in by_stage[stage])))
+        named.append((name, tuple((match, match_tally(match, stopped)) for match in by_stage[stage])))
     return tuple(named)
 
 
+def usage_rows(usage: Sequence[RoleUsage]) -> tuple[RoleUsage, ...]:
+    """The roles and then their sum. A role without an answered call has no cost: nothing tells if it has prices."""
+    return (*(replace(row, cost=None) if row.failed == row.calls else row for row in usage), total_usage(usage))
+
+
 def total_usage(usage: Iterable[RoleUsage]) -> RoleUsage:
-    """The sum over roles; its cost is None when any role's is."""
+    """The sum over roles; its cost is None when no call was answered, or one that was has no price."""
     rows = tuple(usage)
     numbers = {
         f.name: sum(getattr(row, f.name) for row in rows)
         for f in fields(RoleUsage)
         if f.name not in ("role", "cost", "estimated")
     }
-    costs = [row.cost for row in rows]
-    cost = None if any(c is None for c in costs) else sum(c for c in costs if c is not None)
+    costs = [row.cost for row in rows if row.failed < row.calls]
+    known = [cost for cost in costs if cost is not None]
+    cost = sum(known) if known and len(known) == len(costs) else None
     return RoleUsage(role="all", cost=cost, estimated=any(row.estimated for row in rows), **numbers)

@@ -2,18 +2,20 @@
 
 Every text that a model or a file wrote has its control and hidden characters made visible, so that no answer can move
 the cursor, change colours or set a window title. The strings hold no markup: print them as they are.
-A candidate's text is indented.
+What a model wrote is indented and cut to the terminal's width (`layout.py`): what stands at the margin is ours.
 """
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from textwrap import indent
 from typing import Any
 
 from maxproof.models.template import visible
+from maxproof.models.types import RoleUsage
 from maxproof.problems import InputError
+from maxproof.report.layout import WIDTH, cell_width, filled, listed, one_line, quoted, shortened, table, terminal_width
 from maxproof.report.summary import (
     KnownError,
     cell,
@@ -25,17 +27,18 @@ from maxproof.report.summary import (
     how_sure,
     known_errors,
     lazy_saving,
+    lost_slots,
     match_tally,
     outcome,
+    overall,
     points_text,
 )
-from maxproof.report.tables import total_usage
+from maxproof.report.tables import total_usage, usage_rows
 from maxproof.report.view import RunView
 from maxproof.search.forecast import Forecast
 from maxproof.search.types import Standing
 from maxproof.verifier.types import MAX_POINTS, JudgeView, ScoreState, Verification
 
-WIDTH = 100
 _STATES = {ScoreState.PASSED: "passed", ScoreState.FAILED: "failed", ScoreState.NOT_SCORED: "not scored"}
 
 
@@ -56,7 +59,7 @@ def render_forecast(estimate: Forecast) -> str:
     ]
     if all(way.cost is None for way in ways):
         rows = rows[:-2]
-    return _table(rows)
+    return table(rows)
 
 
 def render_outcome(view: RunView) -> str:
@@ -65,19 +68,24 @@ def render_outcome(view: RunView) -> str:
     Only a proof that passed stands under the heading "Proof".
     """
     said = outcome(view)
-    parts = ["\n".join([_wrap(said.headline), *(_wrap(line) for line in said.details)])]
+    parts = [_paragraphs(said.headline, *said.details)]
     if view.result.winner is not None:
         best = view.result.standing(view.result.winner)
-        if said.kind == "passed":
-            parts.append(_section(f"Proof (candidate {best.candidate.id})", _quoted(best.candidate.text)))
+        if view.result.passed:
+            parts.append(
+                _section(f"Proof (candidate {best.candidate.id})", quoted(best.candidate.text, terminal_width()))
+            )
         else:
             errors = known_errors(best)
-            parts.append(_section("Known errors of the best candidate", _errors(errors) if errors else "none located"))
+            parts.append(_section("Known errors of the best candidate", _errors(errors) or "none located"))
             parts.append(
-                _section(f"Best candidate, not a proof (candidate {best.candidate.id})", _quoted(best.candidate.text))
+                _section(
+                    f"Best candidate, not a proof (candidate {best.candidate.id})",
+                    quoted(best.candidate.text, terminal_width()),
+                )
             )
-        parts.append(_section("How sure", _list(how_sure(view))))
-    used = _cost_line(view)
+        parts.append(_section("How sure", listed(how_sure(view), terminal_width())))
+    used = _cost_line(view.usage, view.elapsed_s)
     if used:
         parts.append(used)
     return visible("\n\n".join(parts))
@@ -86,16 +94,16 @@ def render_outcome(view: RunView) -> str:
 def render_proof_file(view: RunView) -> str:
     """The run folder's `proof.md`: the outcome, then the proof, or the best candidate after its known errors."""
     said = outcome(view)
-    parts = [f"# {_line(view.problem.id)}", said.headline, *said.details]
+    parts = [f"# {one_line(view.problem.id)}", said.headline, *said.details]
     if view.result.winner is not None:
         best = view.result.standing(view.result.winner)
-        if said.kind == "passed":
+        if view.result.passed:
             parts.append("## Proof")
         else:
             errors = known_errors(best)
             parts += [
                 "## Known errors",
-                _errors(errors) if errors else "None located.",
+                _errors(errors, WIDTH) or "None located.",
                 "## Best candidate, not a proof",
             ]
         parts.append(best.candidate.text.strip("\n"))
@@ -106,8 +114,10 @@ def render_run(view: RunView) -> str:
     """What `maxproof show` prints: the outcome and a table of all candidates, rounds, matches and costs."""
     result = view.result
     said = outcome(view)
-    parts = [f"{view.run}: {view.problem.id}", "\n".join([_wrap(said.headline), *map(_wrap, said.details)])]
+    width = terminal_width()
+    parts = [_paragraphs(f"{view.run}: {view.problem.id}"), _paragraphs(said.headline, *said.details)]
     if result.standings:
+        ordered = sorted(result.standings, key=lambda s: s.candidate.id)
         rows = [
             (
                 str(s.candidate.id),
@@ -117,25 +127,28 @@ def render_run(view: RunView) -> str:
                 fitness_text(s),
                 " ".join(f"{c.label:<3}" for c in cells(s)).rstrip(),
                 "winner" if s.candidate.id == result.winner else "final" if s.candidate.id in result.finalists else "",
-                textwrap.shorten(visible(s.summary), 60, placeholder=" …"),
             )
-            for s in sorted(result.standings, key=lambda s: s.candidate.id)
+            for s in ordered
         ]
-        head = ("id", "round", "origin", "parent", "points", "samples", "", "summary")
-        parts.append(_table([head, *rows]))
+        head = ("id", "round", "origin", "parent", "points", "samples", "")
+        plain = table([head, *rows]).split("\n")
+        room = width - 2 - max(map(cell_width, plain))
+        summaries = ["summary", *(s.summary for s in ordered)]
+        lines = zip(plain, summaries, strict=True)
+        parts.append(table([(line, shortened(summary, min(room, 60))) for line, summary in lines]))
         parts.append("samples: ✓ passed, ✗ failed with points, ? not scored, ⊘ filtered, · not run")
     if result.lost:
-        parts.append(_section("Without a candidate", _list(f"{n}: {why}" for n, why in sorted(result.lost.items()))))
+        parts.append(_section("Without a candidate", listed((f"{n}: {why}" for n, why in lost_slots(result)), width)))
     if result.rounds:
-        lines = (
+        closed = (
             f"round {r.number}: {count(len(r.added), 'candidate')} added, best {points_text(r.best)} of {MAX_POINTS}, "
             f"{len(r.perfect)} passed" + (f"; parents {', '.join(map(str, r.parents))}" if r.parents else "")
             for r in result.rounds
         )
-        parts.append(_section("Rounds", _list(lines)))
+        parts.append(_section("Rounds", listed(closed, width)))
     if result.matches:
-        lines = (f"{m.left} against {m.right}: {m.winner} ({match_tally(m)})" for m in result.matches)
-        parts.append(_section("Tournament", _list(lines)))
+        played = (f"{m.left} against {m.right}: {m.winner} ({match_tally(m, view.stopped)})" for m in result.matches)
+        parts.append(_section("Tournament", listed(played, width)))
     parts.append(_section("Cost", "\n".join(filter(None, [_usage(view), lazy_saving(view)])) or "no call recorded"))
     return visible("\n\n".join(parts))
 
@@ -150,17 +163,17 @@ def render_candidate(view: RunView, candidate: int) -> str:
         + (", the winner" if candidate == view.result.winner else ""),
     ]
     if standing.summary:
-        parts.append(_wrap(standing.summary))
+        parts.append(quoted(standing.summary, terminal_width()))
     errors = known_errors(standing)
-    parts.append(_section("Known errors", _errors(errors) if errors else "none reported"))
-    for sample, verification in sorted(standing.verifications.items()):
-        parts.append(
-            _section(f"Verification {sample}: {_verdict_line(verification)}", _judges(verification, brief=True))
-        )
+    parts.append(_section("Known errors", _errors(errors) or "none reported"))
+    parts += [
+        _section(f"Verification {sample}: {_verdict_line(verification)}", _judges(verification, brief=True))
+        for sample, verification in sorted(standing.verifications.items())
+    ]
     missing = standing.planned - len(standing.verifications)
     if missing > 0:
         parts.append(f"{count(missing, 'verification')} of {standing.planned} not run")
-    parts.append(_section("Text", _quoted(standing.candidate.text)))
+    parts.append(_section("Text", quoted(standing.candidate.text, terminal_width())))
     return visible("\n\n".join(parts))
 
 
@@ -171,31 +184,41 @@ def find_candidate(view: RunView, candidate: int) -> Standing:
             return standing
     if candidate in view.result.lost:
         raise InputError(
-            f"candidate {candidate} was never made: {visible(view.result.lost[candidate])}", field="--candidate"
+            f"candidate {candidate} was not made: {visible(dict(lost_slots(view.result))[candidate])}",
+            field="--candidate",
         )
     ids = sorted(s.candidate.id for s in view.result.standings)
     known = f"this run has {ids[0]} to {ids[-1]}" if ids else "this run has no candidate"
     raise InputError(f"no candidate {candidate}", field="--candidate", hint=known)
 
 
-def render_verification(verification: Verification) -> str:
-    """What `maxproof verify` prints: the verdict, points, located errors, and each judge's view."""
-    parts = [_wrap(f"Verdict: {_verdict_line(verification)}")]
+def render_verifications(
+    verifications: Mapping[int, Verification], planned: int, usage: Sequence[RoleUsage] = (), elapsed_s: float = 0.0
+) -> str:
+    """What `maxproof verify` prints: the verdict over all `planned` samples, then each sample, then what it cost.
+
+    A sample has its verdict, points, located errors, and each judge's view.
+    """
+    parts = [_paragraphs(overall(verifications, planned).headline)]
+    parts += [_section(f"Verification {k}: {_verdict_line(v)}", _sample(v)) for k, v in sorted(verifications.items())]
+    used = _cost_line(usage, elapsed_s)
+    return visible("\n\n".join([*parts, used] if used else parts))
+
+
+def _sample(verification: Verification) -> str:
+    notes = [f"Filtered before any judge ({h.family}, rule {h.rule}): {h.evidence}" for h in verification.bad_cases]
     if verification.disagreement:
-        parts.append(f"The judges disagree by {count_points(verification.disagreement)}.")
-    for hit in verification.bad_cases:
-        parts.append(_wrap(f"Filtered before any judge ({hit.family}, rule {hit.rule}): {hit.evidence}"))
+        notes.append(f"The judges disagree by {count_points(verification.disagreement)}.")
     if verification.normalisation and verification.normalisation.fallback:
-        parts.append(_wrap(f"Style normalisation fell back: {verification.normalisation.fallback}"))
-    if verification.judges:
-        parts.append(_judges(verification, brief=False))
-    return visible("\n\n".join(parts))
+        notes.append(f"Style normalisation fell back: {verification.normalisation.fallback}")
+    judges = [_judges(verification, brief=False)] if verification.judges else []
+    return "\n\n".join([*([_paragraphs(*notes)] if notes else []), *judges])
 
 
 def to_json(view: RunView) -> dict[str, Any]:
     """The run as plain dicts and lists; texts are verbatim (`json.dumps` escapes what a terminal must not see).
 
-    `outcome` is `passed`, `not_passed` or `no_candidate`; points are 0..7 or null for not scored.
+    `outcome` is `passed`, `not_passed`, `no_candidate` or `unfinished`; points are 0..7 or null for not scored.
     """
     result = view.result
     said = outcome(view)
@@ -213,7 +236,7 @@ def to_json(view: RunView) -> dict[str, Any]:
         "proof": result.standing(result.winner).candidate.text if result.winner is not None and result.passed else None,
         "finalists": list(result.finalists),
         "candidates": [_standing_json(s) for s in sorted(result.standings, key=lambda s: s.candidate.id)],
-        "lost": {str(number): reason for number, reason in sorted(result.lost.items())},
+        "lost": {str(number): reason for number, reason in lost_slots(result)},
         "rounds": [asdict(r) for r in result.rounds],
         "matches": [asdict(m) for m in result.matches],
         "usage": [asdict(u) for u in view.usage],
@@ -246,6 +269,22 @@ def _standing_json(standing: Standing) -> dict[str, Any]:
     }
 
 
+def verifications_json(
+    verifications: Mapping[int, Verification], planned: int, usage: Sequence[RoleUsage] = ()
+) -> dict[str, Any]:
+    """The verdict over all samples and each of them: `state` is `passed`, `failed`, `not_scored` or `partly_run`."""
+    said = overall(verifications, planned)
+    return {
+        "state": said.state,
+        "points": said.points,
+        "headline": said.headline,
+        "planned": planned,
+        "verifications": [verification_json(v) for _, v in sorted(verifications.items())],
+        "usage": [asdict(row) for row in usage],
+        "total": asdict(total_usage(usage)),
+    }
+
+
 def verification_json(verification: Verification) -> dict[str, Any]:
     """One verification as plain dicts."""
     return {**asdict(verification), "score": verification.score}
@@ -256,54 +295,52 @@ def _verdict_line(verification: Verification) -> str:
     if said.state == "filtered":
         return f"filtered, {points_text(verification.points)} of {MAX_POINTS} points"
     if verification.points is None:
-        return "not scored (this says nothing about the proof)" + (f": {_line(said.reason)}" if said.reason else "")
+        return "not scored (this says nothing about the proof)" + (f": {one_line(said.reason)}" if said.reason else "")
     verdict = f", {verification.verdict.value}" if verification.verdict else ""
     return f"{_STATES[verification.state]}, {points_text(verification.points)} of {MAX_POINTS} points{verdict}"
 
 
 def _judges(verification: Verification, *, brief: bool) -> str:
+    width = terminal_width()
     blocks = []
     for view in verification.judges:
-        lines = [_judge_line(view)]
+        lines = [_paragraphs(_judge_line(view))]
         if not brief:
             errors = [KnownError(e.location, e.description, ()) for e in view.errors]
             if errors:
-                lines.append(textwrap.indent(_errors(errors), "  "))
+                lines.append(indent(_errors(errors, width - 2), "  "))
             if view.assessment:
-                lines.append(textwrap.indent(view.assessment.strip(), "  | ", lambda line: True))
+                lines.append(quoted(view.assessment.strip(), width, "  | "))
         blocks.append("\n".join(lines))
     return ("\n" if brief else "\n\n").join(blocks) or "no judge was asked"
 
 
 def _judge_line(view: JudgeView) -> str:
     if view.state is ScoreState.NOT_SCORED:
-        return f"{view.judge} ({view.mode}): not scored: {_line(view.reason) or 'no reason given'}"
+        return f"{view.judge} ({view.mode}): not scored: {one_line(view.reason) or 'no reason given'}"
     verdict = view.verdict.value if view.verdict else "no verdict"
     errors = f", {count(len(view.errors), 'error')}" if view.errors else ""
     return f"{view.judge} ({view.mode}): {points_text(view.points)} of {MAX_POINTS} points, {verdict}{errors}"
 
 
-def _errors(errors: Sequence[KnownError]) -> str:
+def _errors(errors: Sequence[KnownError], width: int = 0) -> str:
     lines = []
     for number, error in enumerate(errors, start=1):
         place = f'at "{error.location}": ' if error.location else ""
         by = f" [{'; '.join(error.found_by)}]" if error.found_by else ""
-        lines.append(
-            textwrap.fill(
-                f"{number}. {place}{error.description}{by}", WIDTH, subsequent_indent="   ", break_long_words=False
-            )
-        )
+        text = f"{place}{error.description}{by}"
+        lines.append(filled(text, width or terminal_width(), indent="   ", first=f"{number}. "))
     return "\n".join(lines)
 
 
-def _cost_line(view: RunView) -> str:
-    if not view.usage:
+def _cost_line(usage: Sequence[RoleUsage], elapsed_s: float) -> str:
+    if not usage:
         return ""
-    total = total_usage(view.usage)
+    total = total_usage(usage)
     tokens = total.prompt_tokens + total.completion_tokens
     about = "about " if total.estimated else ""
     cost = "" if total.cost is None else f", cost {about}{total.cost:,.4f}"
-    took = f", {duration(view.elapsed_s)} of work" if view.elapsed_s else ""
+    took = f", {duration(elapsed_s)} of work" if elapsed_s else ""
     return f"{count(total.calls, 'call')} ({total.failed} failed), {about}{count(tokens, 'token')}{cost}{took}."
 
 
@@ -312,41 +349,23 @@ def _usage(view: RunView) -> str:
         return ""
     head = ("role", "calls", "failed", "prompt", "cached", "completion", "reasoning", "cost")
     rows = [head]
-    for row in (*view.usage, total_usage(view.usage)):
+    for row in usage_rows(view.usage):
         about = "~" if row.estimated else ""
         cost = "-" if row.cost is None else about + _money(row.cost)
         tokens = (f"{about}{row.prompt_tokens:,}", f"{row.cached_tokens:,}", f"{about}{row.completion_tokens:,}")
         rows.append((row.role, f"{row.calls:,}", f"{row.failed:,}", *tokens, f"{row.reasoning_tokens:,}", cost))
     note = "\n~ estimated: a server sent no token counts" if any(row.estimated for row in view.usage) else ""
-    return _table(rows) + note
+    return table(rows) + note
 
 
 def _money(amount: float | None) -> str:
     return "no prices" if amount is None else f"{amount:,.4f}"
 
 
-def _table(rows: Sequence[tuple[str, ...]]) -> str:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows)
-
-
 def _section(title: str, body: str) -> str:
-    title = visible(title)
-    return f"{title}\n{'-' * min(len(title), WIDTH)}\n{body}"
+    title = filled(title, terminal_width())
+    return f"{title}\n{'-' * max(map(cell_width, title.splitlines()))}\n{body}"
 
 
-def _quoted(text: str) -> str:
-    """A model's text, indented: whatever stands at the margin is ours, so no text can fake a heading or a verdict."""
-    return textwrap.indent(visible(text).strip("\n"), "  ", lambda line: True)
-
-
-def _list(lines: Iterable[str]) -> str:
-    return "\n".join(textwrap.fill(line, WIDTH, initial_indent="- ", subsequent_indent="  ") for line in lines)
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _wrap(text: str) -> str:
-    return textwrap.fill(text, WIDTH)
+def _paragraphs(*texts: str) -> str:
+    return "\n".join(filled(text, terminal_width()) for text in texts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from maxproof.models.types import RoleUsage
+from maxproof.models.types import RoleUsage, StopKind
 from maxproof.problems import Problem
 from maxproof.search.types import SearchResult
 
@@ -17,7 +17,7 @@ class RunView:
     Attributes:
         run: the run folder's name.
         settings: setting name -> value as text, for display; never holds a key.
-        stopped: what ended the run early (budget, deadline, dead endpoint), "" otherwise.
+        stopped: what ended the run early (budget, deadline, dead endpoint), "" otherwise; `stop_kind` is its kind.
         elapsed_s: seconds of work over all sessions.
         verifications_run, verifications_eager: verifier samples run, and what the eager search would have run.
         judge_calls_per_verification: to turn verifications into calls.
@@ -35,3 +35,4 @@ class RunView:
     verifications_eager: int = 0
     judge_calls_per_verification: int = 1
     version: str = ""
+    stop_kind: StopKind = StopKind.NONE
