@@ -27,8 +27,7 @@ from maxproof.models.mock import (
     parse_fault,
 )
 from maxproof.models.mock.faults import Arrival
-from maxproof.models.mock.run import load_replies, run_mock
-from maxproof.models.mock.script import request_key, split_blocks
+from maxproof.models.mock.script import load_replies, request_key, split_blocks
 from maxproof.models.mock.simulate import rho, true_quality
 from maxproof.models.template import fence
 from maxproof.models.types import Usage
@@ -517,30 +516,23 @@ async def test_models_health_stats_and_bad_requests() -> None:
 # The command
 
 
-async def test_run_mock_serves_replies_from_a_file(tmp_path: Any) -> None:
+async def test_replies_from_a_file_are_served(tmp_path: Any) -> None:
     file = tmp_path / "replies.json"
     file.write_text(json.dumps({"verify": ["one", "two"], "default": "other"}))
-    url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    task = asyncio.create_task(run_mock(port=0, replies=file, ready=url.set_result))
-    async with asyncio.timeout(5), aiohttp.ClientSession() as session:
-        address = f"{await url}/chat/completions"
+    async with MockServer(load_replies(file)) as server, aiohttp.ClientSession() as session:
+        address = url_of(server)
         seen = []
         for system in (JUDGE, "Write.", JUDGE, JUDGE):
             async with session.post(address, json=chat("P", system)) as response:
                 seen.append(text_of(await response.json()))
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
     assert seen == ["one", "other", "two", "two"]
 
 
-async def test_a_taken_port_and_wrong_options_are_clear(tmp_path: Any) -> None:
+async def test_a_taken_port_and_a_wrong_file_are_clear(tmp_path: Any) -> None:
     async with MockServer() as server:
         port = int(server.base_url.split(":")[-1].removesuffix("/v1"))
         with pytest.raises(InputError, match="can't listen"):
-            await run_mock(port=port)
-    with pytest.raises(InputError, match="--refusal"):
-        await run_mock(port=0, refusal=2.0)
+            await MockServer(port=port).__aenter__()
     for content, message in (("{", "no JSON"), ("[]", "expected an object"), ('{"judge": []}', "unknown task")):
         file = tmp_path / "replies.json"
         file.write_text(content)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from maxproof.cli.errors import ExitCode, reporting
+from maxproof.cli.errors import reporting
 from maxproof.cli.loop import run_async
+
+if TYPE_CHECKING:
+    from maxproof.models.mock import MockServer
 
 _ANSWERS, _TIME, _SERVER = "Answers", "Time and faults", "Server"
 
@@ -18,26 +23,26 @@ def mock(
     host: Annotated[str, typer.Option(rich_help_panel=_SERVER)] = "127.0.0.1",
     seed: Annotated[int, typer.Option(help="Of every random draw.", rich_help_panel=_ANSWERS)] = 0,
     quality: Annotated[
-        float, typer.Option(help="Chance of each step to be right, 0..1.", rich_help_panel=_ANSWERS)
+        float, typer.Option(min=0, max=1, help="Chance of each step to be right, 0..1.", rich_help_panel=_ANSWERS)
     ] = 0.6,
     false_positive: Annotated[
-        float, typer.Option(help="Judges that pass a wrong proof, 0..1.", rich_help_panel=_ANSWERS)
+        float, typer.Option(min=0, max=1, help="Judges that pass a wrong proof, 0..1.", rich_help_panel=_ANSWERS)
     ] = 0.0,
     false_negative: Annotated[
-        float, typer.Option(help="Judges that fail a right proof, 0..1.", rich_help_panel=_ANSWERS)
+        float, typer.Option(min=0, max=1, help="Judges that fail a right proof, 0..1.", rich_help_panel=_ANSWERS)
     ] = 0.0,
     judge_correlation: Annotated[
-        float, typer.Option(help="How far judges err together, 0..1.", rich_help_panel=_ANSWERS)
+        float, typer.Option(min=0, max=1, help="How far judges err together, 0..1.", rich_help_panel=_ANSWERS)
     ] = 0.0,
     format_drift: Annotated[
-        float, typer.Option(help="Replies in an unusual layout, 0..1.", rich_help_panel=_ANSWERS)
+        float, typer.Option(min=0, max=1, help="Replies in an unusual layout, 0..1.", rich_help_panel=_ANSWERS)
     ] = 0.0,
-    refusal: Annotated[float, typer.Option(help="Refused requests, 0..1.", rich_help_panel=_ANSWERS)] = 0.0,
+    refusal: Annotated[float, typer.Option(min=0, max=1, help="Refusals, 0..1.", rich_help_panel=_ANSWERS)] = 0.0,
     truncation: Annotated[
-        float, typer.Option(help="Answers cut by the token limit, 0..1.", rich_help_panel=_ANSWERS)
+        float, typer.Option(min=0, max=1, help="Answers cut by the token limit, 0..1.", rich_help_panel=_ANSWERS)
     ] = 0.0,
-    proof_chars: Annotated[int, typer.Option(help="Length of a proof.", rich_help_panel=_ANSWERS)] = 1500,
-    reasoning_chars: Annotated[int, typer.Option(help="Length of the thinking.", rich_help_panel=_ANSWERS)] = 0,
+    proof_chars: Annotated[int, typer.Option(min=1, help="Length of a proof.", rich_help_panel=_ANSWERS)] = 1500,
+    reasoning_chars: Annotated[int, typer.Option(min=0, help="Length of the thinking.", rich_help_panel=_ANSWERS)] = 0,
     replies: Annotated[
         Path | None,
         typer.Option(
@@ -52,12 +57,12 @@ def mock(
             rich_help_panel=_TIME,
         ),
     ] = None,
-    latency: Annotated[float, typer.Option(help="Median seconds an answer takes.", rich_help_panel=_TIME)] = 0.0,
+    latency: Annotated[float, typer.Option(min=0, help="Median seconds an answer takes.", rich_help_panel=_TIME)] = 0.0,
     latency_sigma: Annotated[
-        float, typer.Option(help="Spread of the log-normal latency.", rich_help_panel=_TIME)
+        float, typer.Option(min=0, help="Spread of the log-normal latency.", rich_help_panel=_TIME)
     ] = 0.5,
     stragglers: Annotated[
-        float, typer.Option(help="Answers that take ten times as long, 0..1.", rich_help_panel=_TIME)
+        float, typer.Option(min=0, max=1, help="Answers that take ten times as long, 0..1.", rich_help_panel=_TIME)
     ] = 0.0,
     max_concurrency: Annotated[
         int | None, typer.Option(min=1, help="Requests served at a time; more wait.", rich_help_panel=_SERVER)
@@ -90,43 +95,44 @@ def mock(
     Point any command at it: maxproof prove PROBLEM --base-url http://127.0.0.1:8080/v1
     """
     # A server's parts take a tenth of a second to import, which every other command would pay.
-    from maxproof.models.mock.run import run_mock
-    from maxproof.models.mock.settings import Features
+    from maxproof.models.mock import FaultPlan, Features, Latency, MockServer, Script, SimulatedModel
+    from maxproof.models.mock.script import load_replies
 
     with reporting():
-        features = Features(
-            n=n_support,
-            usage=usage,
-            system_role=system_role,
-            reasoning=reasoning_field,
-            cached_tokens=True,
-            context_tokens=context_tokens,
-            api_key=api_key,
+        script: Script = SimulatedModel(
+            seed=seed,
+            quality=quality,
+            false_positive=false_positive,
+            false_negative=false_negative,
+            judge_correlation=judge_correlation,
+            format_drift=format_drift,
+            refusal=refusal,
+            truncation=truncation,
+            proof_chars=proof_chars,
+            reasoning_chars=reasoning_chars,
         )
-        try:
-            run_async(
-                run_mock(
-                    host=host,
-                    port=port,
-                    seed=seed,
-                    quality=quality,
-                    false_positive=false_positive,
-                    false_negative=false_negative,
-                    judge_correlation=judge_correlation,
-                    format_drift=format_drift,
-                    refusal=refusal,
-                    truncation=truncation,
-                    proof_chars=proof_chars,
-                    reasoning_chars=reasoning_chars,
-                    replies=replies,
-                    faults=fault or (),
-                    latency_s=latency,
-                    latency_sigma=latency_sigma,
-                    stragglers=stragglers,
-                    max_concurrency=max_concurrency,
-                    features=features,
-                    ready=typer.echo,
-                )
-            )
-        except KeyboardInterrupt:
-            raise typer.Exit(ExitCode.PASSED) from None
+        server = MockServer(
+            load_replies(replies) if replies is not None else script,
+            faults=FaultPlan.parse(fault or (), seed),
+            latency=Latency(latency, latency_sigma, straggler_share=stragglers, seed=seed),
+            max_concurrency=max_concurrency,
+            features=Features(
+                n=n_support,
+                usage=usage,
+                system_role=system_role,
+                reasoning=reasoning_field,
+                cached_tokens=True,
+                context_tokens=context_tokens,
+                api_key=api_key,
+            ),
+            host=host,
+            port=port,
+        )
+        with suppress(KeyboardInterrupt):
+            run_async(_serve(server))
+
+
+async def _serve(server: MockServer) -> None:
+    async with server:
+        typer.echo(server.base_url)
+        await asyncio.Event().wait()

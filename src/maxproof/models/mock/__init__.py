@@ -1,7 +1,6 @@
 """A scripted, fault-injecting OpenAI-compatible server, for tests of anything that talks to a model."""
 
 from maxproof.models.mock.faults import Fault, FaultPlan, parse_fault
-from maxproof.models.mock.run import run_mock
 from maxproof.models.mock.script import MockReply, MockRequest, Replies, Script
 from maxproof.models.mock.server import MockServer, Stats
 from maxproof.models.mock.settings import Features, Latency
@@ -20,5 +19,4 @@ __all__ = [
     "SimulatedModel",
     "Stats",
     "parse_fault",
-    "run_mock",
 ]

@@ -8,14 +8,17 @@ then fails in that way.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 from maxproof.models.mock.faults import Fault
 from maxproof.models.types import Usage
+from maxproof.problems.errors import InputError
 
 Task = Literal["generate", "verify", "normalise", "summarise", "patch", "rewrite", "rank"]
 
@@ -198,3 +201,32 @@ def draw_int(*parts: object) -> int:
     """A uniform integer in [0, 2^64) that is a function of `parts` alone (SHA-256)."""
     text = "\0".join(map(str, parts))
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8])
+
+
+def load_replies(file: Path) -> Replies:
+    """Fixed replies from a JSON file: `{"verify": ["first reply", "second"], "default": "any other"}`.
+
+    Keys are tasks (`generate`, `verify`, `normalise`, `summarise`, `patch`, `rewrite`, `rank`); replies are given in
+    turn and the last is repeated. Raises InputError.
+    """
+    expected = 'expected an object such as {"verify": ["a reply"], "default": "another"}'
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror}", file=file) from error
+    except json.JSONDecodeError as error:
+        raise InputError(f"is no JSON: {error.msg}", file=file, line=error.lineno, hint=expected) from error
+    except UnicodeDecodeError as error:
+        raise InputError("is not UTF-8", file=file) from error
+    if not isinstance(data, dict):
+        raise InputError(expected, file=file)
+    default = data.pop("default", "A reply.")
+    tasks = ("generate", "verify", "normalise", "summarise", "patch", "rewrite", "rank")
+    for task, texts in data.items():
+        if task not in tasks:
+            raise InputError(f"unknown task '{task}'; known: {', '.join(tasks)}, default", file=file)
+        if not (isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts)):
+            raise InputError("expected a list of texts", file=file, field=task)
+    if not isinstance(default, str):
+        raise InputError("expected a text", file=file, field="default")
+    return Replies(data, default)
