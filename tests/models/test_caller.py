@@ -100,6 +100,7 @@ CHANGES = {
     "model": (bindings_of(EndpointSettings(base_url="http://h/v1", model="other")), 0),
     "base_url": (bindings_of(EndpointSettings(base_url="http://other/v1", model="m")), 0),
     "extra_body": (bindings_of(EndpointSettings(base_url="http://h/v1", model="m", extra_body={"top_k": 5})), 0),
+    "send_seed": (bindings_of(EndpointSettings(base_url="http://h/v1", model="m", send_seed=False)), 0),
     "seed": (bindings_of(), 1),
 }
 
@@ -239,14 +240,18 @@ async def test_a_streak_of_failures_ends_the_run_and_a_resumed_run_asks_again(pa
         assert replayed.value.reason == live.value.reason
         assert (caller.usage(), caller.elapsed_s(), caller.stop.reason) == (live_usage, live_elapsed, stopped)
     with caller_on(path, FakeEndpoint()) as caller:
-        assert caller.progress().failed == 0
+        assert caller.progress().failed == 3
+        assert caller.usage() == live_usage
         for candidate in range(5):
             await caller.ask(call(candidate))
         assert caller.stop.reason == ""
         await caller.finish("done")
-        assert caller.usage()[0].calls == 5
+        usage = caller.usage()
+        assert (usage[0].calls, usage[0].failed) == (8, 3)
+        assert caller.progress().finished == 8
     with caller_on(path, replay=True) as caller:
         assert caller.stop.reason == ""
+        assert caller.usage() == usage
 
 
 async def test_the_end_of_an_endpoint_cuts_off_what_is_in_flight_there(path: Path) -> None:
@@ -315,6 +320,36 @@ async def test_totals_are_those_of_the_whole_run(path: Path) -> None:
     assert generator.cost == pytest.approx(0.002)
     assert progress.total_tokens == 450
     assert progress.cost == pytest.approx(0.006)
+
+
+async def test_calls_made_before_there_were_prices_cost_what_they_cost_now(path: Path) -> None:
+    with caller_on(path, FakeEndpoint()) as caller:
+        await caller.ask(call(0))
+        assert caller.usage()[0].cost is None
+    prices = {"input": 10, "output": 20}
+    priced = bindings_of(EndpointSettings(base_url="http://h/v1", model="m", prices=prices))  # type: ignore[arg-type]
+    with caller_on(path, FakeEndpoint(), bindings=priced, budget=BudgetSettings(max_cost=0.0021)) as caller:
+        assert caller.progress().cost == pytest.approx(0.002)
+        assert caller.usage()[0].cost == pytest.approx(0.002)
+        with pytest.raises(CallNotRun, match="max_cost"):
+            await caller.ask(call(1))
+    with caller_on(path, bindings=priced, replay=True) as caller:
+        assert caller.usage()[0].cost == pytest.approx(0.002)
+
+
+async def test_failures_that_are_asked_again_count_against_the_budget(path: Path) -> None:
+    with caller_on(path, FakeEndpoint(dead), budget=BudgetSettings(max_calls=4, max_failures=3)) as caller:
+        for candidate in (1, 2, 3):
+            with pytest.raises(CallFailed):
+                await caller.ask(call(candidate))
+    endpoint = FakeEndpoint()
+    for session in (1, 2):
+        with caller_on(path, endpoint, budget=BudgetSettings(max_calls=4)) as caller:
+            await caller.ask(call(1))
+            with pytest.raises(CallNotRun, match="max_calls = 4"):
+                await caller.ask(call(2))
+            assert caller.usage()[0].calls == 4, session
+    assert endpoint.samples == 1
 
 
 async def test_a_resume_that_finds_everything_leaves_no_trace(path: Path) -> None:

@@ -24,7 +24,8 @@ def call_key(call: Call, sampler: str) -> bytes:
 
 
 def sampler_digest(binding: Binding, seed: int) -> str:
-    """Hex SHA-256 (16 digits) of what samples an answer: endpoint, model, sampling, extra body, the run's seed.
+    """Hex SHA-256 (16 digits) of what samples an answer: endpoint, model, sampling, extra body, the run's seed and
+    whether seeds are sent.
 
     Limits, prices, keys, passwords and timeouts are not part of it: they change no answer.
     """
@@ -36,6 +37,7 @@ def sampler_digest(binding: Binding, seed: int) -> str:
         sampling.top_p,
         sampling.max_tokens,
         json.dumps(binding.settings.extra_body, sort_keys=True, default=str),
+        binding.settings.send_seed,
         seed,
     ).hex()[:16]
 

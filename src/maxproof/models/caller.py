@@ -38,7 +38,7 @@ from maxproof.models.types import (
     Stop,
     Usage,
 )
-from maxproof.models.usage import elapsed_seconds, first_started, recorded_stop, role_usage, stop_event
+from maxproof.models.usage import elapsed_seconds, first_started, recorded_stop, role_usage, row_cost, stop_event
 from maxproof.problems import InputError
 
 NOT_RECORDED = "not recorded"
@@ -170,7 +170,7 @@ class JournaledCaller:
 
     def usage(self) -> tuple[RoleUsage, ...]:
         """See `role_usage`."""
-        return role_usage(self._journal)
+        return role_usage(self._journal, self._bindings.endpoints)
 
     def started(self) -> float:
         """Unix seconds at which the run's first session began; 0 if nothing is recorded."""
@@ -195,14 +195,19 @@ class JournaledCaller:
         )
 
     def _load(self, reserved_calls: int) -> None:
-        columns = "role, endpoint, state, prompt_tokens, completion_tokens, cost, latency"
+        columns = "role, endpoint, state, prompt_tokens, completion_tokens, cached_tokens, cost, latency"
+        endpoints = self._bindings.endpoints
         for row in self._journal.calls(columns):
             failed = row["state"] == "failed"
             usage = None if failed else Usage(row["prompt_tokens"], row["completion_tokens"])
-            self._ledger.add(row["role"], usage, row["cost"], row["latency"])
+            self._ledger.add(row["role"], usage, None if failed else row_cost(row, endpoints), row["latency"])
             self._failed += failed
             if not failed:
                 self._streaks.answered(row["endpoint"])
+        for role, count in self._journal.voided().items():
+            self._failed += count
+            for _ in range(count):
+                self._ledger.add(role, None, None, 0.0)
         # Votes of an earlier session were for its finalists: the tournament of this one may need all its calls again.
         self._ledger.reserved_calls = reserved_calls
 

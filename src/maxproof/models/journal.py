@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +33,7 @@ from maxproof.models.journal_schema import (
     open_for_replay,
     open_read_only,
 )
-from maxproof.models.journal_writer import JournalWriter, take_lock
+from maxproof.models.journal_writer import VOIDED, JournalWriter, take_lock
 from maxproof.problems import InputError
 
 
@@ -171,6 +172,18 @@ class Journal:
         """(session, text) of each event of that kind, in order."""
         rows = self._query("SELECT session, text FROM events WHERE kind = ? ORDER BY id", kind)
         return tuple((row["session"], row["text"]) for row in rows)
+
+    def voided(self) -> dict[str, int]:
+        """By role, how many failed calls can't be found any more since a resumed run asks them again."""
+        counts: Counter[str] = Counter()
+        for _, text in self.events(VOIDED):
+            count, _, role = text.partition(" ")
+            counts[role] += int(count)
+        for row in self._query(
+            "SELECT role, count(*) AS count FROM calls WHERE provisional AND session < ? GROUP BY role", self._visible
+        ):
+            counts[row["role"]] += row["count"]
+        return dict(counts)
 
     def meta(self, name: str) -> str:
         """The value that `create` was given; empty if there is none."""

@@ -19,6 +19,9 @@ from maxproof.models.journal_rows import CallRecord, StoredExchange, insert_stat
 from maxproof.models.journal_schema import lock_path
 from maxproof.problems import InputError
 
+VOIDED = "voided"
+"""The kind of the events that count failed calls by role which this session asks again."""
+
 _ZSTD_LEVEL = 3
 # Seconds between the starts of two commits: most of a commit's cost is its own, not its rows'. A call that finishes
 # alone never waits.
@@ -122,10 +125,14 @@ class JournalWriter:
     def _begin_session(self) -> None:
         if self.session_begun:
             return
+        # What is asked again was paid for all the same: it leaves its number behind.
+        voided = self._connection.execute("SELECT role, count(*) FROM calls WHERE provisional GROUP BY role").fetchall()
         self._connection.execute("DELETE FROM calls WHERE provisional")
         self._connection.execute(
             "INSERT INTO sessions (id, started, last) VALUES (?, ?, ?)", (self.session, self._started, self._started)
         )
+        for role, count in voided:
+            self.insert_event(VOIDED, f"{count} {role}")
 
     def insert_call(self, record: CallRecord) -> None:
         exchange = record.exchange

@@ -3,35 +3,56 @@
 from __future__ import annotations
 
 import math
+import sqlite3
 from collections.abc import Mapping
+from typing import Any
 
 from maxproof.models.bindings import Binding
 from maxproof.models.call_key import sampler_digest
 from maxproof.models.journal import Journal
 from maxproof.models.journal_rows import FAILED
-from maxproof.models.settings import ROLES
-from maxproof.models.types import RoleUsage, Stop, StopKind
+from maxproof.models.prices import cost_of, prices_of
+from maxproof.models.settings import ROLES, EndpointSettings
+from maxproof.models.types import RoleUsage, Stop, StopKind, Usage
 
 _COUNTS = ("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens")
 
 
-def role_usage(journal: Journal) -> tuple[RoleUsage, ...]:
-    """One total for each role with calls, in the order of `ROLES`. Sums do not depend on the order of rows."""
-    rows: dict[str, list[Mapping[str, float]]] = {}
-    for row in journal.calls(f"role, state = '{FAILED}' AS failed, cost, latency, estimated, {', '.join(_COUNTS)}"):
-        rows.setdefault(row["role"], []).append(dict(row))
-    order = [role for role in ROLES if role in rows] + sorted(set(rows) - set(ROLES))
-    return tuple(_total(role, rows[role]) for role in order)
+def role_usage(journal: Journal, endpoints: Mapping[str, EndpointSettings]) -> tuple[RoleUsage, ...]:
+    """One total for each role with calls, in the order of `ROLES`. Sums do not depend on the order of rows.
+
+    Failed calls that were asked again count. `endpoints`: for the prices of calls that were made without any.
+    """
+    rows: dict[str, list[Mapping[str, Any]]] = {}
+    columns = f"role, endpoint, state = '{FAILED}' AS failed, cost, latency, estimated, {', '.join(_COUNTS)}"
+    for row in journal.calls(columns):
+        rows.setdefault(row["role"], []).append({**dict(row), "cost": row_cost(row, endpoints)})
+    voided = journal.voided()
+    present = rows.keys() | voided.keys()
+    order = [role for role in ROLES if role in present] + sorted(present - set(ROLES))
+    return tuple(_total(role, rows.get(role, []), voided.get(role, 0)) for role in order)
 
 
-def _total(role: str, rows: list[Mapping[str, float]]) -> RoleUsage:
+def row_cost(row: sqlite3.Row, endpoints: Mapping[str, EndpointSettings]) -> float | None:
+    """What a call has cost: as recorded, else by the prices that its endpoint has now; None without any.
+
+    `row` has the columns endpoint, cost, prompt_tokens, completion_tokens and cached_tokens.
+    """
+    settings = endpoints.get(row["endpoint"])
+    prices = prices_of(settings) if settings is not None else None
+    if row["cost"] is not None or prices is None:
+        return row["cost"]  # type: ignore[no-any-return]
+    return cost_of(Usage(row["prompt_tokens"], row["completion_tokens"], cached_tokens=row["cached_tokens"]), prices)
+
+
+def _total(role: str, rows: list[Mapping[str, Any]], voided: int) -> RoleUsage:
     answered = [row for row in rows if not row["failed"]]
     priced = all(row["cost"] is not None for row in answered)
     counts = {name: int(sum(row[name] for row in rows)) for name in _COUNTS}
     return RoleUsage(
         role=role,
-        calls=len(rows),
-        failed=len(rows) - len(answered),
+        calls=len(rows) + voided,
+        failed=len(rows) - len(answered) + voided,
         cost=math.fsum(row["cost"] for row in answered) if priced else None,
         seconds=math.fsum(row["latency"] for row in rows),
         estimated=any(row["estimated"] for row in rows),
