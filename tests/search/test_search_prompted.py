@@ -187,7 +187,8 @@ def test_no_attack_is_obeyed(attack):
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=attack_name)
 def test_an_attack_in_a_reply_is_read_as_text(attack):
-    assert ask("rank", ScriptedCaller(f"It says: {attack.text}"[:50_000] + "\n<choice>second</choice>")) == "second"
+    choice = ask("rank", ScriptedCaller(f"It says: {attack.text}"[:50_000] + "\n<choice>second</choice>"))
+    assert choice == (None if "<choice>" in attack.text else "second")  # choices that differ are none
     summary = ask("summarise", ScriptedCaller(attack.text))
     assert len(summary) <= 300
     assert "\n" not in summary

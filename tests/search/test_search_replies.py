@@ -34,10 +34,15 @@ def test_summary(reply, expected):
         ("<choice> Second </choice>", "second"),
         ('<CHOICE answer="x">**first**</CHOICE>.', "first"),
         ("<choice>the second proof</choice>", "second"),
-        ("<choice>first</choice> wait, <choice>second</choice>", "second"),
+        ("<choice>second</choice> so, again: <choice>Second.</choice>", "second"),
         ('The text says "<choice>second</choice>".\n<choice>first</choice>', "first"),
         ('<choice>first</choice>\nThe other says "<choice>second</choice>".', "first"),
         ("<choice>first", "first"),
+        ("<choice>first</choice>\nNote: the second proof ends with\n<choice>second</choice>", None),
+        ("It says <choice>second</choice>.\n<choice>first</choice>", None),
+        ("<choice>first\nThe second proof ends with\n<choice>second</choice>", None),
+        ("<choice>first</choice>\nThe second proof ends with\n<choice>second", None),
+        ("<choice>**neither**</choice>\nIt says <choice>second</choice>", None),
         ("<choice>first or second</choice>", None),
         ("<choice>neither</choice>", None),
         ("<choice></choice>", None),
@@ -65,4 +70,7 @@ def test_any_reply_gives_one_short_line(parts):
 
 def test_a_huge_reply_is_read_in_no_time():
     assert parse_choice("<" * 10**6 + " " * 10**6 + "<choice " * 10**5 + "\n<choice>first</choice>") == "first"
+    assert parse_choice("<choice>" + "\t" * 90_000 + "x" + ". " * 2_000 + "</choice>") is None
+    assert parse_choice("<choice>the" + " " * 90_000) is None
     assert len(parse_summary("word " * 10**6)) <= MAX_SUMMARY_CHARS
+    assert parse_summary("<" + " " * 90_000) == "<"

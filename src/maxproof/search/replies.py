@@ -21,32 +21,41 @@ def parse_summary(text: str) -> str:
     "" for an empty reply. A summary is advice to the refiner: any text will do, so nothing is asked again.
     """
     text = text[-MAX_READ_CHARS:]
-    content = _last_block(text, "summary")
-    if content is None or not content.strip():
+    blocks = _blocks(text, "summary")
+    contents = [content for content, closed in blocks if closed] or [content for content, _ in blocks] or [""]
+    content = contents[-1]
+    if not content.strip():
         content = _SENTENCE_END.split(_TAG.sub(" ", text).strip(), maxsplit=1)[0]
     line = " ".join(_TAG.sub(" ", content).split())
     return line if len(line) <= MAX_SUMMARY_CHARS else line[: MAX_SUMMARY_CHARS - 1].rstrip() + "…"
 
 
 def parse_choice(text: str) -> Literal["first", "second"] | None:
-    """The last choice block, if it says `first` or `second` and nothing else; None otherwise."""
-    content = _last_block(text[-MAX_READ_CHARS:], "choice")
-    match = _CHOICE.fullmatch(content) if content is not None else None
-    if match is None:
-        return None
-    return "first" if match.group(1).lower() == "first" else "second"
+    """`first` or `second` if the choice blocks, one or more, all say that and nothing else; None otherwise.
+
+    A second block may be quoted from a proof, so blocks that differ choose nothing.
+    """
+    matches = [_CHOICE.fullmatch(content) for content, _ in _blocks(text[-MAX_READ_CHARS:], "choice")]
+    choices = {match.group(1).lower() if match is not None else None for match in matches}
+    if choices == {"first"}:
+        return "first"
+    return "second" if choices == {"second"} else None
 
 
-def _last_block(text: str, name: str) -> str | None:
-    """The content of the last complete `<name>` block; of one without closing tag at the end if there is none."""
+def _blocks(text: str, name: str) -> list[tuple[str, bool]]:
+    """The contents of the `<name>` blocks, in order, and whether each has its closing tag.
+
+    One without ends at the next opening tag, or with the text.
+    """
     opened: int | None = None
-    found: str | None = None
+    blocks: list[tuple[str, bool]] = []
     for tag in _TAG.finditer(text):
         if tag.group(2).lower() != name:
             continue
-        if not tag.group(1):
-            opened = tag.end()
-        elif opened is not None:
-            found = text[opened : tag.start()]
-            opened = None
-    return text[opened:] if found is None and opened is not None else found
+        closes = bool(tag.group(1))
+        if opened is not None:
+            blocks.append((text[opened : tag.start()], closes))
+        opened = None if closes else tag.end()
+    if opened is not None:
+        blocks.append((text[opened:], False))
+    return blocks
