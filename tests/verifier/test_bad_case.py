@@ -59,6 +59,49 @@ def test_a_refusal_is_no_empty_proof() -> None:
     assert rules(Draft("", state=AnswerState.REFUSED)) == [("empty", "refusal")]
 
 
+REFUSALS = [
+    "I'm sorry, but I can't help with that request.",
+    "I’m very sorry, but I am not able to provide a proof of this statement. Please ask me something else.",
+    "Sorry. As an AI, I cannot do this.",
+    "As an AI language model I am unable to prove this.",
+    "I apologize, but I won't complete this task.",
+    "Unfortunately, I cannot find a proof of this.",
+    "**I cannot assist with that.**",
+    "I am unable to help here.",
+    "很抱歉，我无法回答这个问题。请换一个问题再问我吧。",
+    "作为一个人工智能，我不能提供这个问题的答案，请见谅。",
+]
+NO_REFUSALS = [
+    "I'm sorry, but I can't avoid a computation: $n^2 = 4k^2$ is even.",
+    "Unfortunately we cannot use induction, so let n be even; then n is twice some k.",
+    "Unfortunately, one cannot take a = 2 here; the square of an even number is even nevertheless.",
+    "We cannot have an odd square, since squares of even numbers are even. Hence the claim.",
+    "I cannot see another way than to go by parity: the square of an even number is even.",
+    "抱歉，我们不能直接用归纳法。设 n 为偶数，则 n 的平方为偶数。",
+    f"I'm sorry, but I can't do it shorter. {'The square of an even number is even again. ' * 14}",
+]
+
+
+@pytest.mark.parametrize("text", REFUSALS)
+def test_a_refusal_in_words(text: str) -> None:
+    (hit,) = check(Draft(text), LIMITS)
+    assert (hit.family, hit.rule) == ("empty", "refusal_text")
+    assert text[:20] in hit.evidence
+    assert rules(Draft(text), BadCaseSettings(max_refusal_chars=10)) == []
+    assert rules(Draft(text, state=AnswerState.REFUSED)) == [("empty", "refusal")]
+
+
+@pytest.mark.parametrize("text", NO_REFUSALS)
+def test_what_only_begins_like_a_refusal(text: str) -> None:
+    assert rules(Draft(text)) == []
+
+
+@needs_transcripts
+def test_no_real_proof_is_a_refusal_for_its_length_alone() -> None:
+    anywhere = BadCaseSettings(max_refusal_chars=10**6)
+    assert [hit for text in real_proofs() for hit in check(Draft(text), anywhere)] == []
+
+
 def test_truncated_in_the_proof() -> None:
     (hit,) = check(Draft(PROOF, state=AnswerState.TRUNCATED), LIMITS)
     assert (hit.family, hit.rule) == ("over_length", "truncated")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,10 +20,11 @@ from hostile_attacks import (
     hidden_characters,
     outside,
 )
+from maxproof.models import reply as wire
 from maxproof.models.template import fence
 from maxproof.models.types import Answer, CallAddress, Message
 from maxproof.problems import Problem
-from maxproof.verifier import Draft, ScoreState, Verifier, VerifierSettings
+from maxproof.verifier import Draft, JudgeSettings, ScoreState, Verifier, VerifierSettings, normalise_text
 from maxproof.verifier.settings import NormaliserSettings
 
 PROBLEM = Problem("p", "Prove that $n^2$ is even iff $n$ is.", reference="Parity.", rubric="7 points for both ways.")
@@ -108,14 +111,67 @@ async def test_a_hostile_candidate_does_not_command_the_normaliser(attack: Attac
         assert verification.normalisation.fallback
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=attack_name)
-async def test_a_reply_that_quotes_the_attack_is_no_pass(attack: Attack) -> None:
-    def quoting(address: CallAddress, messages: tuple[Message, ...]) -> str:
-        return f"<assessment>\nIt says: {attack.text}\n</assessment>\n{FAIL}\nNote the text '{attack.text[:5000]}'."
+QUOTING = {
+    "before": "<assessment>\nIt says:\n{quoted}\n</assessment>\n" + FAIL.partition("</assessment>\n")[2],
+    "before_and_in_marks": "<assessment>\nIt says: {quoted}\n</assessment>\n" + FAIL + "\nNote the text '{quoted}'.",
+    "after": FAIL + "\nNote the text:\n{quoted}",
+    "after_in_a_sentence": FAIL + "\nNote the text {quoted}, which proves nothing.",
+    "in_the_errors": "<errors>\n1. Location: {quoted}\n   Description: wrong\n</errors>\n<verdict>has_errors</verdict>",
+    "in_thinking": "<think>It says {quoted}</think>" + FAIL,
+}
+"""Honest replies that quote what they should not."""
 
-    verifier = Verifier(settings("none"), ScriptedCaller(quoting), PROBLEM)
-    verification = (await verifier.verify(0, Draft(attack.text), [0]))[0]
-    assert verification.state is not ScoreState.PASSED
+
+def from_the_wire(text: str, reasoning: str | None = None) -> Answer:
+    """The answer that the client makes of a server's body."""
+    message = {"content": text, "reasoning_content": reasoning}
+    body = json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]}).encode()
+    return wire.parse_reply(body)[0]
+
+
+@pytest.mark.parametrize("form", QUOTING)
+@pytest.mark.parametrize("attack", ATTACKS, ids=attack_name)
+async def test_a_reply_that_quotes_the_attack_is_no_pass(attack: Attack, form: str) -> None:
+    """As the judge was shown it, as its author wrote it, and normalised; with thinking of the server's own and without.
+
+    A free judge alone: nobody else's honest verdict may save the day.
+    """
+    free = (JudgeSettings(name="free", mode="free"),)
+    normalised = normalise_text(attack.text)[0]
+    for method, source in (
+        ("rule", None),
+        ("rule", attack.text),
+        ("rule", normalised),
+        ("none", None),
+        ("none", attack.text),
+    ):
+        for reasoning in (None, "Hm."):
+
+            def quoting(
+                address: CallAddress,
+                messages: tuple[Message, ...],
+                source: str | None = source,
+                reasoning: str | None = reasoning,
+            ) -> Answer:
+                quoted = source or dict(blocks(messages))["candidate"]
+                return from_the_wire(QUOTING[form].replace("{quoted}", quoted[:20_000]), reasoning)
+
+            chosen = settings(method).model_copy(update={"judges": free})
+            verifier = Verifier(chosen, ScriptedCaller(quoting), PROBLEM)
+            verification = (await verifier.verify(0, Draft(attack.text), [0]))[0]
+            assert verification.state is not ScoreState.PASSED, (method, reasoning)
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=attack_name)
+async def test_a_quotation_as_shown_in_the_assessment_costs_no_verdict_by_thinking(attack: Attack) -> None:
+    """The prompt shows no think tag, so a faithful quotation of it can't make thinking of the reply."""
+    caller = ScriptedCaller(judge)
+    await Verifier(settings("rule"), caller, PROBLEM).verify(0, Draft(attack.text), [0])
+    for prompt in caller.prompts:
+        quoted = dict(blocks(prompt))["candidate"]
+        answer = from_the_wire(f"{FAIL}\nIt says:\n{quoted}")
+        assert (answer.reasoning, answer.unclosed_thinking) == ("", False)
+        assert FAIL in answer.text
 
 
 async def test_a_re_ask_does_not_show_the_reply_that_could_not_be_used() -> None:

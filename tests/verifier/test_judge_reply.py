@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from verifier_fakes import FAIL, PASS, reply
 
 from maxproof.verifier import LocatedError, Verdict
-from maxproof.verifier.judge_reply import JudgeReply, ReplyFault, parse_errors, parse_reply
+from maxproof.verifier.judge_reply import (
+    JudgeReply,
+    ReplyFault,
+    holds_tags,
+    may_hold_tags,
+    parse_errors,
+    parse_reply,
+)
 
 LISTED = '1. Location: "so $x = 1$"\n   Description: not shown'
 
@@ -132,6 +139,29 @@ def test_verdicts_about_a_text_with_tags_must_agree() -> None:
     assert isinstance(parse_reply(PASS, tagged=True), JudgeReply)
 
 
+def test_verdicts_about_a_text_with_tags_must_agree_with_those_in_thinking() -> None:
+    assert parse_reply(PASS, tagged=True, thinking=FAIL) is ReplyFault.AMBIGUOUS
+    assert parse_reply(PASS, tagged=True, thinking="<verdict>has_err") is ReplyFault.AMBIGUOUS
+    assert isinstance(parse_reply(PASS, tagged=True, thinking=PASS), JudgeReply)
+    assert isinstance(parse_reply(PASS, tagged=True, thinking="So it is right."), JudgeReply)
+    assert isinstance(parse_reply(PASS, thinking=FAIL), JudgeReply)  # second thoughts
+
+
+@pytest.mark.parametrize(
+    ("text", "holds", "may"),
+    [
+        (PASS, True, True),
+        ("<\n</\t Verdict kind='x'>", True, True),
+        ("<**verdict**>", False, True),
+        ("$a < b$, so the errors are small", False, True),
+        ("the score is 7", False, False),
+        ("$a < b > c$", False, False),
+    ],
+)
+def test_tags_in_a_text(text: str, holds: bool, may: bool) -> None:
+    assert (holds_tags(text), may_hold_tags(text)) == (holds, may)
+
+
 @pytest.mark.parametrize(
     ("content", "errors"),
     [
@@ -224,6 +254,11 @@ HOSTILE = {
     "spaces": "<errors>" + " " * 390_000 + "x</errors><verdict>has_errors</verdict>",
     "stars": "<errors>1. " + "*" * 390_000 + "</errors><verdict>has_errors</verdict>",
     "angles": "<" * 5_000_000,
+    "angle and spaces": "<" + " " * 200_000,
+    "angle and lines": "<" + " \n" * 15_000,
+    "angles and spaces": ("<" + " " * 2_000) * 190,
+    "tags in one line": "x<score>" * 50_000,
+    "score": f"{FAIL}<score>7" + " " * 300_000 + "x</score>",
     "huge": "word " * 1_000_000 + PASS,
 }
 
@@ -231,5 +266,6 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_replies_are_bounded(name: str) -> None:
     started = time.process_time()
-    parse_reply(HOSTILE[name])
+    parse_reply(HOSTILE[name], tagged=True, thinking=HOSTILE[name])
+    holds_tags(HOSTILE[name])
     assert time.process_time() - started < 20  # each takes some tenths; quadratic work would take hours

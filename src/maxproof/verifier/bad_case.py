@@ -15,6 +15,7 @@ import zstandard
 
 from maxproof.models.reply import split_thinking
 from maxproof.models.types import AnswerState
+from maxproof.verifier.content_guard import mathematics
 from maxproof.verifier.settings import BadCaseSettings
 from maxproof.verifier.types import BadCaseHit, Draft
 
@@ -28,7 +29,7 @@ _WHOLE_GATE, _TAIL_GATE = 6.0, 4.0
 
 
 def check(draft: Draft, settings: BadCaseSettings) -> tuple[BadCaseHit, ...]:
-    """All hits, in the order truncated, too_long, unclosed_think_tag, refusal or empty_text, then loops.
+    """All hits, in the order truncated, too_long, unclosed_think_tag, refusal, empty_text, refusal_text, then loops.
 
     `draft` is as `without_thinking` returns it. Pure; about 0.3 ms for 40 KB without a loop. A text over the length
     budget is not examined further.
@@ -36,7 +37,12 @@ def check(draft: Draft, settings: BadCaseSettings) -> tuple[BadCaseHit, ...]:
     hits = [hit for hit in (truncated(draft), too_long(draft, settings)) if hit is not None]
     if len(draft.text) > settings.max_chars:
         return tuple(hits)
-    for hit in (unclosed_think_tag(draft), refusal(draft), empty_text(draft, settings)):
+    for hit in (
+        unclosed_think_tag(draft),
+        refusal(draft),
+        empty_text(draft, settings),
+        refusal_text(draft, settings),
+    ):
         if hit is not None:
             hits.append(hit)
     data = draft.text.encode("utf-8", "surrogatepass")
@@ -109,6 +115,31 @@ def empty_text(draft: Draft, settings: BadCaseSettings) -> BadCaseHit | None:
         if seen >= settings.min_chars:
             return None
     return BadCaseHit("empty", "empty_text", f"{seen} letters and digits, a proof has at least {settings.min_chars}")
+
+
+# How a refusal begins: an apology with an inability, or an inability to do what assistants do.
+_CANNOT = r"(?:can['’]?t|cannot|can[ ]not|won['’]?t|will[ ]not|unable|not[ ]able)"
+_REFUSAL = re.compile(
+    rf"""[\s"“*>]{{0,8}}(?:
+    (?:(?:i['’]m|i[ ]am)[ ](?:(?:very|so|really|truly)[ ])?(?:sorry|afraid)|sorry|i[ ]apologi[sz]e|my[ ]apologies
+      |unfortunately|as[ ]an?[ ](?:ai|language[ ]model))\b[^\n]{{0,100}}?\b{_CANNOT}\b
+    |i(?:[ ]am|['’]m)?[ ]{_CANNOT}[ ](?:to[ ])?(?:help|assist|comply|provide|fulfil|answer|discuss|engage|continue)
+    |(?:很|非常|十分)?(?:抱歉|对不起|遗憾)[^\n]{{0,40}}?(?:无法|不能|不可以|没有办法|没办法)
+    |(?:作为[^\n]{{0,20}}?[，,])?我(?:无法|不能)(?:提供|回答|帮助|帮您|帮你|协助|满足|完成|讨论|继续)
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def refusal_text(draft: Draft, settings: BadCaseSettings) -> BadCaseHit | None:
+    """A text of at most `max_refusal_chars` characters that begins like a refusal and holds no mathematics."""
+    text = draft.text
+    if draft.state is AnswerState.REFUSED or len(text) > settings.max_refusal_chars or not _REFUSAL.match(text):
+        return None
+    if any(item != "AI" for item in mathematics(text)):
+        return None
+    seen = " ".join(text.split())
+    return BadCaseHit("empty", "refusal_text", f"the text declines and holds no mathematics: '{seen[:80]}'")
 
 
 # --- loop -------------------------------------------------------------------------------------------------------------

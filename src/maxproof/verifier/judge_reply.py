@@ -5,7 +5,8 @@ attributes, code fences and missing closing tags are forgiven. A tag that stands
 `>` quotation is a quotation and counts for nothing, nor does one inside a closed block of another kind. Of several
 blocks the last complete one counts, with one exception: a later errors-and-verdict pair that is *better* than the one
 before it and comes without an assessment of its own is more likely quoted than meant, so such a reply is ambiguous. So
-are several different verdicts about a text that itself holds such tags.
+are several different verdicts about a text that itself holds such tags; there, verdicts in what was split off as
+thinking count as well, since a quoted think tag can move a part of the reply there.
 
 Parsing never guesses towards a pass: whatever is ambiguous is a `ReplyFault`, which is asked again once and then is
 "not scored".
@@ -38,7 +39,8 @@ class ReplyFault(StrEnum):
     SCORE_CONTRADICTS = "the verdict was no_errors although the score was below 7"
     EMPTY = "it was empty"
     REFUSED = "it declined to judge"
-    TRUNCATED = "it was cut at the token limit before the verdict"
+    UNCLOSED_THINKING = "it opened a think tag and never closed it"
+    TRUNCATED = "it was cut at the token limit before a verdict that stands"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +58,17 @@ def holds_tags(text: str) -> bool:
     return _TAG.search(text) is not None
 
 
-def parse_reply(text: str, *, tagged: bool = False) -> JudgeReply | ReplyFault:
+def may_hold_tags(text: str) -> bool:
+    """False only if no text that is left after cutting words and marks out of `text` `holds_tags`. Cheap."""
+    return "<" in text and _KIND.search(text) is not None
+
+
+def parse_reply(text: str, *, tagged: bool = False, thinking: str = "") -> JudgeReply | ReplyFault:
     """Reads one reply. Never raises; linear in the length of the text.
 
     Args:
         tagged: some text that the judge was shown `holds_tags`.
+        thinking: what was split off the reply as thinking; looked at only if `tagged`.
     """
     blocks = _blocks(text[-MAX_READ_CHARS:])
     readings = _readings(blocks)
@@ -74,8 +82,10 @@ def parse_reply(text: str, *, tagged: bool = False) -> JudgeReply | ReplyFault:
         return ReplyFault.NO_ERRORS_BLOCK
     if len(readings) > 1 and not last.assessed and _improves(readings[-2], verdict):
         return ReplyFault.AMBIGUOUS
-    if tagged and any(_label(reading.verdict) is not verdict for reading in readings):
-        return ReplyFault.AMBIGUOUS
+    if tagged:
+        readings += _readings(_blocks(thinking[-MAX_READ_CHARS:]))
+        if any(_label(reading.verdict) is not verdict for reading in readings):
+            return ReplyFault.AMBIGUOUS
     errors = parse_errors(last.errors)
     if verdict is Verdict.NO_ERRORS and errors:
         return ReplyFault.ERRORS_BUT_NO_ERRORS
@@ -93,7 +103,11 @@ def parse_reply(text: str, *, tagged: bool = False) -> JudgeReply | ReplyFault:
 
 # --- blocks -----------------------------------------------------------------------------------------------------------
 
-_TAG = re.compile(r"<\s*(?P<close>/?)\s*(?P<kind>assessment|errors|verdict|score)\b[^<>\n]{0,200}>", re.IGNORECASE)
+_KIND = re.compile(r"assessment|errors|verdict|score", re.IGNORECASE)
+# White space is bounded: without, a long run of it after `<` would be split in every way.
+_TAG = re.compile(
+    rf"<[ \t\r\n]{{0,4}}(?P<close>/?)[ \t\r\n]{{0,4}}(?P<kind>{_KIND.pattern})\b[^<>\n]{{0,200}}>", re.IGNORECASE
+)
 _QUOTATION_MARKS = frozenset("\"'`“”„‘’«»‹›|")
 
 
@@ -168,7 +182,8 @@ def _is_quoted(text: str, tag: re.Match[str]) -> bool:
         return False
     if before in _QUOTATION_MARKS and (not tag["close"] or text[tag.end() : tag.end() + 1] in _QUOTATION_MARKS):
         return True
-    line = text[max(text.rfind("\n", 0, start) + 1, start - 200) : start]
+    earliest = max(0, start - 200)
+    line = text[max(text.rfind("\n", earliest, start) + 1, earliest) : start]
     return line.lstrip().startswith(">")
 
 
@@ -225,7 +240,7 @@ def _label(content: str) -> Verdict | None:
 
 
 def _number(content: str) -> float | None:
-    found = re.fullmatch(r"\s*(\d(?:\.\d{1,3})?)\s*(?:/\s*7|points?)?\s*\.?\s*", content, re.ASCII)
+    found = re.fullmatch(r"(\d(?:\.\d{1,3})?) ?(?:/ ?7|points?)? ?\.?", " ".join(content.split()), re.ASCII)
     number = float(found.group(1)) if found else None
     return number if number is not None and number <= MAX_POINTS else None
 

@@ -44,14 +44,15 @@ class Case:
         candidate: its id.
         digest: hex digest that fixes `text()`, known without building it.
         text: the candidate's text after layer 2; called only when some answer is not in the journal.
-        tagged: the candidate or the problem holds tags like those of a reply, which a judge may quote.
+        tagged: whether `text()` or the problem holds tags like those of a reply, which a judge may quote; asked only
+            when a reply is read.
     """
 
     problem: Problem
     candidate: int
     digest: str
     text: Callable[[], str]
-    tagged: bool = False
+    tagged: Callable[[], bool]
 
 
 def applicable_judges(settings: VerifierSettings, problem: Problem) -> tuple[JudgeSettings, ...]:
@@ -113,7 +114,7 @@ async def _ask(
 ) -> dict[int, JudgeReply | ReplyFault | NoAnswer]:
     calls = [_call(judge, case, sample, fault) for sample in samples]
     answers = await caller.ask_samples(calls)
-    return {sample: _read(answer, case.tagged) for sample, answer in zip(samples, answers, strict=True)}
+    return {sample: _read(answer, case) for sample, answer in zip(samples, answers, strict=True)}
 
 
 def _call(judge: JudgeSettings, case: Case, sample: int, fault: ReplyFault | None) -> Call:
@@ -139,15 +140,19 @@ def _call(judge: JudgeSettings, case: Case, sample: int, fault: ReplyFault | Non
     )
 
 
-def _read(answer: Answer | NoAnswer, tagged: bool) -> JudgeReply | ReplyFault | NoAnswer:
+def _read(answer: Answer | NoAnswer, case: Case) -> JudgeReply | ReplyFault | NoAnswer:
+    """The reply in an answer. A cut one never passes: what was cut off could have taken the verdict back."""
     if isinstance(answer, NoAnswer):
         return answer
     if answer.state is AnswerState.REFUSED:
         return ReplyFault.REFUSED
+    cut = answer.state is AnswerState.TRUNCATED
+    if answer.unclosed_thinking:
+        return ReplyFault.TRUNCATED if cut else ReplyFault.UNCLOSED_THINKING
     if not answer.text.strip():
-        return ReplyFault.TRUNCATED if answer.state is AnswerState.TRUNCATED else ReplyFault.EMPTY
-    reply = parse_reply(answer.text, tagged=tagged)
-    if isinstance(reply, ReplyFault) and answer.state is AnswerState.TRUNCATED:
+        return ReplyFault.TRUNCATED if cut else ReplyFault.EMPTY
+    reply = parse_reply(answer.text, tagged=case.tagged(), thinking=answer.reasoning)
+    if cut and (isinstance(reply, ReplyFault) or reply.verdict is Verdict.NO_ERRORS):
         return ReplyFault.TRUNCATED
     return reply
 

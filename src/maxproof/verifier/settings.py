@@ -15,6 +15,7 @@ class BadCaseSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     min_chars: int = Field(10, ge=1, description="letters and digits that a proof has at least, characters")
+    max_refusal_chars: int = Field(600, ge=0, description="a longer text is never called a refusal, characters")
     max_chars: int = Field(
         200_000, ge=1, le=MAX_BLOCK_CHARS, description="length budget of the visible proof, characters"
     )

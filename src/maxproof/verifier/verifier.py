@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from maxproof.models.call_key import inputs_digest
 from maxproof.models.types import Caller, CallNotRun
@@ -24,7 +25,7 @@ from maxproof.problems import Problem
 from maxproof.verifier import normalise
 from maxproof.verifier.aggregate import aggregate, filtered
 from maxproof.verifier.bad_case import check, without_thinking
-from maxproof.verifier.judge_reply import holds_tags
+from maxproof.verifier.judge_reply import holds_tags, may_hold_tags
 from maxproof.verifier.judges import Case, applicable_judges, ask_judge
 from maxproof.verifier.normalise_model import normalise_by_model
 from maxproof.verifier.settings import VerifierSettings
@@ -77,12 +78,16 @@ class Verifier:
                 if candidate not in self._rewrites:
                     self._rewrites[candidate] = await normalise_by_model(self._caller, candidate, text)
             shown, normalisation = self._rewrites[candidate]
-            return self._case(candidate, text, inputs_digest("text", shown), lambda: shown), normalisation
+            return self._case(candidate, inputs_digest("text", shown), lambda: shown), normalisation
         if method == "rule":
             # Building the text costs more than replaying the answers, so its digest is that of what determines it.
             key = inputs_digest(f"rule@{normalise.VERSION}", text)
-            return self._case(candidate, text, key, lambda: normalise.normalise_text(text)[0]), Normalisation("rule")
-        return self._case(candidate, text, inputs_digest("text", text), lambda: text), Normalisation("none")
+            untagged = not may_hold_tags(text)
+            case = self._case(candidate, key, lambda: normalise.normalise_text(text)[0], untagged=untagged)
+            return case, Normalisation("rule")
+        return self._case(candidate, inputs_digest("text", text), lambda: text), Normalisation("none")
 
-    def _case(self, candidate: int, text: str, key: str, shown: Callable[[], str]) -> Case:
-        return Case(self._problem, candidate, key, shown, tagged=self._problem_tagged or holds_tags(text))
+    def _case(self, candidate: int, key: str, shown: Callable[[], str], *, untagged: bool = False) -> Case:
+        # Cutting the mark of a heading can make a tag of `<`, `## verdict>`, so what counts is the text that is shown.
+        tagged = cache(lambda: self._problem_tagged or (not untagged and holds_tags(shown())))
+        return Case(self._problem, candidate, key, shown, tagged)
