@@ -202,7 +202,8 @@ def test_a_closed_candidate_tells_its_summary_and_who_won():
 
 
 def test_an_unfinished_run_is_shown_as_such():
-    match = Match(0, 0, 0, 1, (Vote(0, 0, None, "not recorded"),), 0, "id")
+    votes = Vote(0, 0, None, "not recorded"), Vote(1, 1, 1)
+    match = Match(0, 0, 0, 1, votes, 0, "id")
     view = replace(passed_view(), result=replace(passed_view().result, matches=(match,)))
     page = render_report(view)
     assert 'class="outcome unfinished"' in page

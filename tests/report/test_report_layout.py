@@ -55,7 +55,7 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize("columns", [50, 80, 137])
+@pytest.mark.parametrize("columns", [64, 80, 137])
 def test_no_text_of_a_model_comes_to_the_margin_of_a_terminal(monkeypatch, columns):
     monkeypatch.setattr(sys, "stdout", Terminal())
     monkeypatch.setenv("COLUMNS", str(columns))

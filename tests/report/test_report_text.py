@@ -21,7 +21,7 @@ from maxproof.report.text import (
     verifications_json,
 )
 from maxproof.search.forecast import Forecast, RoleForecast, Scenario
-from maxproof.search.types import StopReason
+from maxproof.search.types import Match, StopReason, Vote
 
 ESCAPES = "\x1b[2J\x1b]0;title\x07\x9b31m\u202e\r\x08\x7f"
 
@@ -166,12 +166,20 @@ def test_the_forecast_tells_both_ends_and_money_only_with_prices():
 
 
 def test_an_unfinished_run_is_not_told_as_a_finished_failure():
-    view = view_of(standing(0, {}), winner=0, lost={1: "not recorded"}, stop=StopReason.NOT_RUN)
+    poor = standing(0, {0: verification(0, 1)})
+    match = Match(0, 0, 0, 2, (Vote(0, 0, None, "not recorded"),), 0, "id")
+    view = view_of(
+        poor, standing(2, {}), winner=0, lost={1: "not recorded"}, stop=StopReason.NOT_RUN, matches=(match,),
+        verifications_run=1, verifications_eager=8,
+    )  # fmt: skip
     for text in (render_outcome(view), render_run(view), render_proof_file(view)):
-        assert "Unfinished: no candidate has passed yet" in text
+        assert "Unfinished: no candidate has passed yet; candidate 0 is the best so far" in text
         assert "maxproof resume RUN" in text
         assert "No candidate passed" not in text
+        assert "tournament" not in text.lower()
     assert "- 1: not written yet" in render_run(view)
+    assert "winner" not in render_run(view)
+    assert "saved" not in render_run(view)
     assert to_json(view)["outcome"] == "unfinished"
     assert to_json(view)["lost"] == {"1": "not written yet"}
 

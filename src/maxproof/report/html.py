@@ -57,6 +57,7 @@ def _render(view: RunView) -> str:
         outcome=summary.outcome(view),
         how_sure=summary.how_sure(view),
         winner=winner,
+        winner_name=summary.winner_name(view),
         winner_points=f"{summary.fitness_text(winner)} of {MAX_POINTS} points" if winner else "",
         winner_html=Markup(maths.html(clip(winner.candidate.text, limit))) if winner else "",
         winner_errors=[
@@ -78,7 +79,7 @@ def _render(view: RunView) -> str:
         matrix=tables.matrix(result),
         samples=max((len(summary.cells(s)) for s in result.standings), default=0),
         meanings=[(state, summary.SYMBOLS[state], text) for state, text in summary.MEANINGS.items()],
-        stages=tables.stages(result.matches, view.stopped),
+        stages=tables.stages(summary.shown_matches(view), view.stopped),
         cards=(tables.card(s, result, limit) for s in sorted(result.standings, key=lambda s: s.candidate.id)),
         rendered=rendered,
         lost=summary.lost_slots(result),

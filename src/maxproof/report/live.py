@@ -150,12 +150,15 @@ class Tally:
         ]
 
     def status(self) -> str:
-        """`round 2, 44 candidates, best 6 of 7, 1 passed`; the best is the first of `best`, with ≤ for a bound."""
-        first = next(iter(self.best(1)), None)
-        best = "" if first is None or first.points is None else f", best {_points(first)} of {MAX_POINTS}"
+        """`round 2, 44 candidates, best 6 of 7, 1 passed`."""
         passed = sum(line.passed for line in self.lines.values())
         lost = f", {self.lost} lost" if self.lost else ""
-        return f"round {self.round}, {count(len(self.lines), 'candidate')}{best}, {passed} passed{lost}"
+        return f"round {self.round}, {count(len(self.lines), 'candidate')}{self.best_points()}, {passed} passed{lost}"
+
+    def best_points(self) -> str:
+        """`, best 6 of 7`, with ≤ for a bound; "" while nothing is scored."""
+        first = next(iter(self.best(1)), None)
+        return "" if first is None or first.points is None else f", best {_points(first)} of {MAX_POINTS}"
 
 
 class LiveView(View):
@@ -276,8 +279,8 @@ class PlainLines(_LineView):
             case RoundClosed():
                 r = event.round
                 return [
-                    f"round {r.number} closed: {count(len(self._tally.lines), 'candidate')}, best "
-                    f"{points_text(r.best)} of {MAX_POINTS}, {len(r.perfect)} passed"
+                    f"round {r.number} closed: {count(len(self._tally.lines), 'candidate')}"
+                    f"{self._tally.best_points()}, {len(r.perfect)} passed"
                 ]
             case CandidateLost() if self._tally.lost <= SHOWN_LOSSES:
                 more = "; further ones are only counted" if self._tally.lost == SHOWN_LOSSES else ""

@@ -104,12 +104,26 @@ def unfinished(view: RunView) -> bool:
     return not view.stopped and (view.result.stop is StopReason.NOT_RUN or any(missing))
 
 
+def winner_name(view: RunView) -> str:
+    """What the winner is to be called: no tournament has chosen it while the run is unfinished."""
+    return "best so far" if unfinished(view) else "winner"
+
+
+def shown_matches(view: RunView) -> tuple[Match, ...]:
+    """The tournament, without the matches of an unfinished run that no vote was asked for yet."""
+    if not unfinished(view):
+        return view.result.matches
+    return tuple(m for m in view.result.matches if any(vote.reason != NOT_RECORDED for vote in m.votes))
+
+
 def _unfinished(result: SearchResult) -> Outcome:
     if result.winner is None:
         found = "no candidate is written yet"
     elif result.passed:
         best = result.standing(result.winner)
         found = f"candidate {result.winner} has passed all {count(best.planned, 'verification')}"
+    elif result.standing(result.winner).fitness is None:
+        found = "no candidate is scored yet"
     else:
         found = f"no candidate has passed yet; candidate {result.winner} is the best so far, which is not a proof"
     details = ("The run is still going on, or it was killed or interrupted.",)
@@ -173,7 +187,8 @@ def how_sure(view: RunView) -> tuple[str, ...]:
     if result.winner is None:
         return ()
     best = result.standing(result.winner)
-    lines = [_verifications_line(best), _judges_line(best), _tournament_line(result)]
+    tournament = "" if unfinished(view) else _tournament_line(result)
+    lines = [_verifications_line(best), _judges_line(best), tournament]
     others = _passed_others(result)
     lines.append(f"Also passed: {_ids(others)}." if others else "No other candidate passed.")
     lines.append(
@@ -234,8 +249,8 @@ def filtered(standing: Standing) -> bool:
 
 
 def lazy_saving(view: RunView) -> str:
-    """What lazy verification saved, as a sentence; "" when nothing is known of it."""
-    if view.verifications_eager <= 0:
+    """What lazy verification saved, as a sentence; "" when nothing is known of it, or when calls are missing."""
+    if view.verifications_eager <= 0 or view.result.stop is StopReason.NOT_RUN:
         return ""
     saved = max(0, view.verifications_eager - view.verifications_run)
     share = round(100 * saved / view.verifications_eager)

@@ -32,6 +32,9 @@ from maxproof.report.summary import (
     outcome,
     overall,
     points_text,
+    shown_matches,
+    unfinished,
+    winner_name,
 )
 from maxproof.report.tables import total_usage, usage_rows
 from maxproof.report.view import RunView
@@ -126,7 +129,7 @@ def render_run(view: RunView) -> str:
                 "" if s.candidate.slot.parent is None else str(s.candidate.slot.parent),
                 fitness_text(s),
                 " ".join(f"{c.label:<3}" for c in cells(s)).rstrip(),
-                "winner" if s.candidate.id == result.winner else "final" if s.candidate.id in result.finalists else "",
+                _place(s, view),
             )
             for s in ordered
         ]
@@ -136,7 +139,7 @@ def render_run(view: RunView) -> str:
         summaries = ["summary", *(s.summary for s in ordered)]
         lines = zip(plain, summaries, strict=True)
         parts.append(table([(line, shortened(summary, min(room, 60))) for line, summary in lines]))
-        parts.append("samples: ✓ passed, ✗ failed with points, ? not scored, ⊘ filtered, · not run")
+        parts.append(_paragraphs("samples: ✓ passed, ✗ failed with points, ? not scored, ⊘ filtered, · not run"))
     if result.lost:
         parts.append(_section("Without a candidate", listed((f"{n}: {why}" for n, why in lost_slots(result)), width)))
     if result.rounds:
@@ -146,11 +149,21 @@ def render_run(view: RunView) -> str:
             for r in result.rounds
         )
         parts.append(_section("Rounds", listed(closed, width)))
-    if result.matches:
-        played = (f"{m.left} against {m.right}: {m.winner} ({match_tally(m, view.stopped)})" for m in result.matches)
+    matches = shown_matches(view)
+    if matches:
+        played = (f"{m.left} against {m.right}: {m.winner} ({match_tally(m, view.stopped)})" for m in matches)
         parts.append(_section("Tournament", listed(played, width)))
-    parts.append(_section("Cost", "\n".join(filter(None, [_usage(view), lazy_saving(view)])) or "no call recorded"))
+    parts.append(
+        _section("Cost", "\n".join(filter(None, [_usage(view), _paragraphs(lazy_saving(view))])) or "no call recorded")
+    )
     return visible("\n\n".join(parts))
+
+
+def _place(standing: Standing, view: RunView) -> str:
+    number = standing.candidate.id
+    if number == view.result.winner:
+        return winner_name(view)
+    return "final" if number in view.result.finalists and not unfinished(view) else ""
 
 
 def render_candidate(view: RunView, candidate: int) -> str:
@@ -160,7 +173,7 @@ def render_candidate(view: RunView, candidate: int) -> str:
     origin = slot.origin if slot.parent is None else f"{slot.origin} of {slot.parent}"
     parts = [
         f"Candidate {candidate}: round {slot.round}, {origin}, {fitness_text(standing)} of {MAX_POINTS} points"
-        + (", the winner" if candidate == view.result.winner else ""),
+        + (f", the {winner_name(view)}" if candidate == view.result.winner else ""),
     ]
     if standing.summary:
         parts.append(quoted(standing.summary, terminal_width()))
