@@ -9,6 +9,7 @@ from html import escape
 from maxproof.models.template import clip, visible
 from maxproof.models.types import RoleUsage
 from maxproof.report.charts import fitness_class
+from maxproof.report.layout import shortened
 from maxproof.report.summary import (
     Cell,
     KnownError,
@@ -25,6 +26,7 @@ from maxproof.verifier.types import ScoreState, Verification
 MAX_SHOWN_ERRORS = 40
 MAX_ASSESSMENT_CHARS = 8_000
 MAX_ERROR_CHARS = 4_000
+MAX_GIST_CELLS = 110
 _CHUNK = 64
 
 
@@ -91,6 +93,8 @@ class Card:
     marks: tuple[Cell, ...]
     winner: bool
     chars: int
+    gist: str
+    """The beginning of the summary, on one line."""
     summary: str
     pieces: tuple[Piece, ...]
     errors: tuple[KnownError, ...]
@@ -130,6 +134,7 @@ def card(standing: Standing, result: SearchResult, limit: int) -> Card:
         marks=cells(standing),
         winner=slot.id == result.winner,
         chars=len(standing.candidate.text),
+        gist=shortened(standing.summary, MAX_GIST_CELLS),
         summary=shown(standing.summary, MAX_ERROR_CHARS),
         pieces=mark_errors(shown(standing.candidate.text, limit), [error.location for error in listed]),
         errors=listed,
