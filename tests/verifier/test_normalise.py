@@ -259,6 +259,7 @@ HOSTILE = {
     "stars": "*" * 500_000,
     "hashes": "#" * 500_000,
     "headings": "# " * 250_000,
+    "heading of blanks": "# " + " " * 400_000 + "1",
     "quotes": ">\n" * 100_000 + "> " * 100_000,
     "steps": "Step 1: " * 60_000,
     "step lines": "**Step 1:** a\n" * 30_000,

@@ -131,7 +131,7 @@ def _step_header(prose: str, text: str) -> Iterable[Cut]:
                 yield header.start("after"), header.end("after")
 
 
-_HEADING = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+(?=[^\n]*(?:[^\W\d_]{3}|\0))(?P<title>[^\n]*)", re.MULTILINE)
+_HEADING = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]++(?=[^\n]*(?:[^\W\d_]{3}|\0))(?P<title>[^\n]*)", re.MULTILINE)
 
 
 def _heading(prose: str, text: str) -> Iterable[Cut]:
