@@ -116,7 +116,7 @@ class PromptedRanker:
             address = CallAddress("ranker", "rank", match, sample=vote, attempt=attempt)
             answer = await self._caller.ask(_call(address, "rank", self._problem, texts))
             choice = parse_choice(answer.text)
-            if choice is not None and answer.state is AnswerState.COMPLETE:
+            if choice is not None and answer.state is AnswerState.COMPLETE and not answer.unclosed_thinking:
                 return choice
         return None
 
