@@ -161,13 +161,13 @@ def test_a_server_that_answers_nothing_is_told_in_both_views():
     calls = CallProgress(0, 4, 0, 0, 0, 0, None, None, trouble="503 from server-1\n\x1b[2J" + "x" * 5000)
     text = rendered(LiveView(Console(file=io.StringIO()), lambda: calls))
     assert "0 calls in flight, 4 calls waiting (retrying or queued), 0 finished" in text
-    assert "nothing succeeds at the moment: 503 from server-1 ⟨U+001B⟩" in text
+    assert "no call succeeds: 503 from server-1 ⟨U+001B⟩" in text
     out = io.StringIO()
     with PlainLines(out, lambda: calls, interval_s=0.01):
         deadline = time.monotonic() + 30
         while not out.getvalue() and time.monotonic() < deadline:
             time.sleep(0.01)
-    assert "nothing succeeds at the moment: 503 from server-1 ⟨U+001B⟩" in out.getvalue().splitlines()[0]
+    assert "no call succeeds: 503 from server-1 ⟨U+001B⟩" in out.getvalue().splitlines()[0]
 
 
 def test_the_best_of_the_status_is_the_first_of_the_table():

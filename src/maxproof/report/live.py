@@ -351,7 +351,7 @@ def _calls_line(calls: CallProgress) -> str:
 
 
 def _trouble(calls: CallProgress) -> str:
-    return f"nothing succeeds at the moment: {one_line(clip(calls.trouble, MAX_TROUBLE_CHARS))}"
+    return f"no call succeeds: {one_line(clip(calls.trouble, MAX_TROUBLE_CHARS))}"
 
 
 def _bar(left: float) -> Text:
