@@ -369,3 +369,19 @@ async def test_a_journal_can_be_copied_to_another_place(path: Path, tmp_path: Pa
     shutil.copy(path, copy)
     with Journal.replay(copy) as journal:
         assert len(list(journal.calls("key"))) == 30
+
+
+async def test_a_row_that_waits_for_its_commit_is_written_when_the_journal_closes(path: Path) -> None:
+    with Journal.create(path, {}) as journal:
+        await journal.record([answer_record(b"0" * 32)])
+        waiting = asyncio.create_task(journal.record([answer_record(b"1" * 32)]))  # held back: a commit has just been made
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+    problems: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, problem: problems.append(problem))
+    await asyncio.sleep(0.05)
+    assert not problems
+    with Journal.replay(path) as journal:
+        assert sum(1 for _ in journal.calls("1")) == 2

@@ -53,6 +53,7 @@ class JournalWriter:
         self._pending: list[tuple[Callable[[JournalWriter], None], asyncio.Future[None]]] = []
         self._busy = False
         self._last_commit = 0.0
+        self._timer: asyncio.TimerHandle | None = None
         self._broken: InputError | None = None
 
     async def submit(self, change: Callable[[JournalWriter], None]) -> None:
@@ -68,7 +69,8 @@ class JournalWriter:
         await done
 
     def _schedule_batch(self, loop: asyncio.AbstractEventLoop) -> None:
-        loop.call_at(max(loop.time(), self._last_commit + _COMMIT_EVERY_S), self._start_batch, loop)
+        when = max(loop.time(), self._last_commit + _COMMIT_EVERY_S)
+        self._timer = loop.call_at(when, self._start_batch, loop)
 
     def _start_batch(self, loop: asyncio.AbstractEventLoop) -> None:
         self._last_commit = loop.time()
@@ -174,9 +176,11 @@ class JournalWriter:
         return int(cursor.lastrowid or 0)
 
     def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
         self._thread.shutdown(wait=True)
         try:
-            if self._pending:  # rows of calls whose wait was cancelled while a commit ran: they are paid for
+            if self._pending:  # rows of calls whose wait was cancelled before their commit: they are paid for
                 self._commit([change for change, _ in self._pending])
         finally:
             self._connection.close()
