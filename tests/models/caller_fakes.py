@@ -41,6 +41,16 @@ class FakeEndpoint:
         self.in_flight = 0
         self.peak = 0
         self.waiting = 0
+        self.trouble = ""
+        self.names = ["fake-1"]
+        self.listed = 0
+
+    async def models(self) -> list[str]:
+        self.listed += 1
+        return self.names
+
+    async def first_model(self) -> str:
+        return (await self.models())[0]
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         self.requests.append(request)

@@ -244,3 +244,15 @@ async def test_an_answer_is_never_asked_for_twice() -> None:
         assert server.stats.requests == 1
     assert reply.answers[0].state == "truncated"
     assert reply.answers[0].usage.completion_tokens > 0
+
+
+async def test_trouble_is_told_while_it_lasts() -> None:
+    faults = FaultPlan.parse(["503@first=3,message=busy"])
+    async with MockServer(Replies(), faults=faults) as server, client(server) as chat:
+        task = asyncio.create_task(chat.complete(request()))
+        while not chat.trouble:
+            assert not task.done()
+            await asyncio.sleep(0.001)
+        assert chat.trouble.startswith("default: overloaded: HTTP 503: busy")
+        await task
+        assert chat.trouble == ""

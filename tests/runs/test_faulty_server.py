@@ -15,8 +15,9 @@ from maxproof.cli.errors import ExitCode
 from maxproof.models import client
 from maxproof.models.mock import FaultPlan, Features, Latency, MockReply, MockRequest, MockServer, SimulatedModel
 from maxproof.models.retry import RetryPolicy
+from maxproof.models.settings import BudgetSettings
 from maxproof.models.types import StopKind
-from maxproof.search.run import ProveOutcome
+from maxproof.search.run import ProveOutcome, reusable
 from maxproof.search.run_folder import open_run
 from maxproof.verifier.types import ScoreState
 
@@ -141,7 +142,7 @@ async def test_an_endpoint_that_is_gone_ends_the_run_with_the_best_so_far(fault:
         code, resumed = await work_on(open_run(run))
         assert code in (ExitCode.PASSED, ExitCode.NOT_PASSED)
         assert not resumed.account.stop
-        total = sum(row.calls for row in resumed.account.usage)
+        total = sum(row.calls - row.failed for row in resumed.account.usage)
         assert server.stats.requests == total - paid  # what failed is asked again, what was answered is not
     assert decisions(run) == await sound(tmp_path)
     await assert_replays(run)
@@ -273,3 +274,25 @@ async def test_three_hundred_asked_are_three_hundred_in_flight(tmp_path: Path) -
         assert server.stats.peak_in_flight == 300
     assert len(outcome.result.standings) == 300
     assert code in (ExitCode.PASSED, ExitCode.NOT_PASSED)
+
+
+async def test_a_server_that_comes_back_with_another_model_adds_nothing_to_a_run(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    async with MockServer(MODEL, features=Features(models=("first", "second"))) as server:
+        await prove(server.base_url, run, budget__max_calls=8)
+        port = int(server.base_url.rpartition(":")[2].partition("/")[0])
+        assert open_run(run).served == {"default": "first"}
+        await assert_replays(run)
+    async with MockServer(MODEL, features=Features(models=("second",)), port=port) as server:
+        folder = open_run(run)
+        unlimited = folder.settings.model_copy(update={"budget": BudgetSettings()})
+        code, outcome = await work_on(folder.with_settings(unlimited))
+        assert server.stats.requests == 0
+        assert code is ExitCode.NO_MODEL
+        assert "--set endpoints.default.model" in outcome.account.stop.reason
+        await assert_replays(run)
+    async with MockServer(MODEL, features=Features(models=("first",)), port=port) as server:
+        assert reusable(open_run(run)) == (8, 0)
+        code, outcome = await work_on(open_run(run))
+        assert not outcome.account.stop
+        await assert_replays(run)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Protocol
 
@@ -64,6 +64,15 @@ class Bindings(Mapping[str, Binding]):
 
     def __len__(self) -> int:
         return len(self._bindings)
+
+    def with_models(self, served: Mapping[str, str]) -> Bindings:
+        """The same, with the models of `served`, by endpoint, where the server's first is asked for."""
+        return Bindings(
+            [
+                binding if binding.model else replace(binding, model=served.get(binding.endpoint, ""))
+                for binding in self._bindings.values()
+            ]
+        )
 
     @property
     def endpoints(self) -> dict[str, EndpointSettings]:

@@ -11,23 +11,25 @@ import asyncio
 import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
 
 from maxproof.models.bindings import Bindings
 from maxproof.models.budget import share_left
 from maxproof.models.call_key import call_key, call_seed, sampler_digest
-from maxproof.models.chat import ChatReply, ChatRequest
+from maxproof.models.chat import ChatEndpoint, ChatReply, ChatRequest
+from maxproof.models.endpoints import check_keys
 from maxproof.models.gate import Gate
 from maxproof.models.journal import Journal
 from maxproof.models.journal_bodies import Exchange
 from maxproof.models.journal_rows import CallRecord
 from maxproof.models.ledger import Ledger
 from maxproof.models.prices import check_priced, cost_of, prices_of
+from maxproof.models.served import ServedModels
 from maxproof.models.settings import BudgetSettings
 from maxproof.models.streaks import FailureStreaks
 from maxproof.models.types import (
     Answer,
     Call,
+    CallAddress,
     CallFailed,
     CallNotRun,
     CallProgress,
@@ -48,23 +50,6 @@ _Prompt = Callable[[], tuple[Message, ...]]
 _Results = dict[bytes, Answer | NoAnswer]
 
 
-class ChatEndpoint(Protocol):
-    """What the caller needs of a client."""
-
-    @property
-    def in_flight(self) -> int: ...
-    @property
-    def waiting(self) -> int: ...
-    @property
-    def supports_n(self) -> bool:
-        """Several samples can be asked for in one request."""
-        ...
-
-    async def complete(self, request: ChatRequest) -> ChatReply:
-        """Raises CallFailed."""
-        ...
-
-
 class JournaledCaller:
     """A `Caller` over one journal. A journal that was opened for replay never asks: what it lacks is not run.
 
@@ -73,6 +58,8 @@ class JournaledCaller:
         seed: the run's; sampling seeds follow from it and the address.
         reserved_calls: calls kept for the role `ranker` out of every budget, so that a run which is cut short still
             ends with its tournament.
+        served: by endpoint, the models that earlier sessions found where none is configured; keep_served: is told
+            each (endpoint, model) that this one finds, before a call is made with it.
         clock: unix seconds, for the record. monotonic: seconds, for the deadline.
 
     Raises InputError if `max_cost` is set and a used endpoint has no prices: that budget would never trip.
@@ -87,12 +74,16 @@ class JournaledCaller:
         seed: int = 0,
         *,
         reserved_calls: int = 0,
+        served: Mapping[str, str] | None = None,
+        keep_served: Callable[[str, str], None] = lambda endpoint, model: None,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._journal = journal
         self._clients = clients
-        self._bindings = bindings
+        self._served = ServedModels(clients, served or {}, keep_served)
+        self._bindings = bindings.with_models(served or {})
+        self._keys_checked = False
         self._budget = budget or BudgetSettings()
         self._seed = seed
         self._clock = clock
@@ -108,7 +99,7 @@ class JournaledCaller:
         self._load(reserved_calls)
         self._before_s = elapsed_seconds(journal)
         self._begun = monotonic()
-        self._samplers = {binding.name: sampler_digest(binding, seed) for binding in bindings.values()}
+        self._samplers = self._sampler_digests()
         self._running: dict[bytes, asyncio.Event] = {}
         self._gate = Gate(self._ledger, self._elapsed, Stop() if journal.writable else self._recorded_stop)
         self._replayed = 0
@@ -136,6 +127,8 @@ class JournaledCaller:
 
         Raises InputError if the journal can't be written.
         """
+        if self._journal.writable and not await self._has_model(calls[0].address):
+            return [CallNotRun(self._gate.stop.reason) for _ in calls]
         keys = [call_key(call, self._samplers[self._bindings[call.address.binding].name]) for call in calls]
         results: _Results = {}
         missing: _Group = {}
@@ -192,6 +185,7 @@ class JournaledCaller:
             total_tokens=round(spent.tokens),
             cost=spent.cost if self._priced else None,
             budget_left=share_left(self._budget, spent, self._elapsed()),
+            trouble="; ".join(client.trouble for client in self._clients.values() if client.trouble),
         )
 
     def _load(self, reserved_calls: int) -> None:
@@ -210,6 +204,36 @@ class JournaledCaller:
                 self._ledger.add(role, None, None, 0.0)
         # Votes of an earlier session were for its finalists: the tournament of this one may need all its calls again.
         self._ledger.reserved_calls = reserved_calls
+
+    def _sampler_digests(self) -> dict[str, str]:
+        return {binding.name: sampler_digest(binding, self._seed) for binding in self._bindings.values()}
+
+    async def _has_model(self, address: CallAddress) -> bool:
+        """Whether it is known which model answers; where none is configured, the server is asked."""
+        binding = self._bindings[address.binding]
+        endpoint = binding.endpoint
+        if binding.model:
+            return True
+        if self._gate.refused(address.role, endpoint):
+            return False
+        self._check_keys()
+        try:
+            async with self._gate.time_limit(endpoint, address.role):
+                name = await self._served.name(endpoint)
+        except (CallFailed, CallNotRun) as failure:
+            if isinstance(failure, CallFailed):
+                self._gate.end(endpoint, f"endpoint {endpoint} can't be used: {failure.message}")
+            await self._note_stop()
+            return False
+        self._bindings = self._bindings.with_models({endpoint: name})
+        self._samplers = self._sampler_digests()
+        return True
+
+    def _check_keys(self) -> None:
+        # Not at the start: a run that finds everything in its journal needs no key.
+        if not self._keys_checked:
+            check_keys(self._bindings.endpoints)
+            self._keys_checked = True
 
     def _find(self, key: bytes) -> Answer | NoAnswer | None:
         stored = self._journal.find(key)
@@ -260,6 +284,11 @@ class JournaledCaller:
         binding = self._bindings[first.address.binding]
         role = first.address.role
         if self._gate.refused(role, binding.endpoint):
+            return _not_run(group, self._gate.stop.reason)
+        self._check_keys()
+        if changed := await self._served.changed(binding.endpoint):
+            self._gate.end(binding.endpoint, changed)
+            await self._note_stop()
             return _not_run(group, self._gate.stop.reason)
         messages = prompt()
         admitted, estimate = await self._gate.admit(binding, role, messages, len(group))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from maxproof.models.types import Answer, Message, Sampling
 
@@ -50,3 +52,33 @@ class EndpointCheck:
     message: str = ""
     models: tuple[str, ...] = ()
     adaptations: tuple[str, ...] = ()
+
+
+class ChatEndpoint(Protocol):
+    """What the caller needs of a client."""
+
+    @property
+    def in_flight(self) -> int: ...
+    @property
+    def waiting(self) -> int: ...
+    @property
+    def trouble(self) -> str:
+        """The last failed attempt as long as nothing has succeeded since, else ""."""
+        ...
+
+    @property
+    def supports_n(self) -> bool:
+        """Several samples can be asked for in one request."""
+        ...
+
+    async def first_model(self) -> str:
+        """Raises CallFailed."""
+        ...
+
+    async def models(self) -> Sequence[str]:
+        """Raises CallFailed."""
+        ...
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Raises CallFailed."""
+        ...

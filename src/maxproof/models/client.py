@@ -83,6 +83,7 @@ class ChatClient:
         self._models: tuple[str, ...] | None = None
         self._listing = asyncio.Lock()
         self._listing_failures: list[AttemptFailed | CallFailed] = []
+        self._trouble = ""
 
     async def __aenter__(self) -> Self:
         await self._transport.__aenter__()
@@ -102,6 +103,11 @@ class ChatClient:
     def waiting(self) -> int:
         """Samples that wait for a permit or for the rate limit."""
         return self._limiter.waiting + self._rate.waiting
+
+    @property
+    def trouble(self) -> str:
+        """The last failed attempt, retries included, as long as nothing has succeeded since; holds no key."""
+        return self._trouble
 
     @property
     def concurrency(self) -> int:
@@ -164,7 +170,7 @@ class ChatClient:
     async def _one(self, request: ChatRequest, timeout_s: float | None = None) -> ChatReply:
         """One exchange, retries included; it may bring fewer answers than asked for."""
         loop = asyncio.get_running_loop()
-        model = request.model or self.settings.model or await self._first_model(timeout_s or self.settings.timeout_s)
+        model = request.model or self.settings.model or await self.first_model(timeout_s)
         if model != request.model:
             request = ChatRequest(model, request.messages, request.sampling, request.n, request.seed)
         prompt_tokens = sum(estimate_tokens(message.content) for message in request.messages)
@@ -194,6 +200,7 @@ class ChatClient:
             )
         except AttemptFailed as failure:
             call.last_failure = failure
+            self._note_trouble(failure)
             raise
 
     async def _second_leg(self, call: _Exchange) -> ChatReply:
@@ -239,6 +246,7 @@ class ChatClient:
                 len(answers),
             )
             self._limiter.succeeded(permit)
+            self._trouble = ""
             return ChatReply(answers, wire, received.body, call.attempts, latency, self.adaptations)
         except AttemptFailed as failure:
             if failure.overload or failure.kind is FailureKind.CONNECTION:
@@ -305,6 +313,7 @@ class ChatClient:
             raise self._refusal(received, "", 0)
         names = parse_models(received.body)
         self._models = tuple(names)
+        self._trouble = ""
         return names
 
     async def _list_when_ready(self) -> list[str]:
@@ -312,20 +321,25 @@ class ChatClient:
         try:
             return await self._list_models()
         except AttemptFailed as failure:
+            self._note_trouble(failure)
             if failure.overload:
                 raise
             error = CallFailed(failure.kind, failure.message)
         raise error
 
-    async def _first_model(self, timeout_s: float) -> str:
-        """The server's first model, asked for once. Calls that wait together for the list fail together."""
+    async def first_model(self, timeout_s: float | None = None) -> str:
+        """The server's first model, asked for once. Calls that wait together for the list fail together.
+
+        Raises:
+            CallFailed: when the server can't be asked within the time (default: the endpoint's) or lists none.
+        """
         failures = len(self._listing_failures)
         async with self._listing:
             if self._models is None and len(self._listing_failures) > failures:
                 raise self._unlisted(self._listing_failures[-1])
             if self._models is None:
                 loop = asyncio.get_running_loop()
-                end = loop.time() + timeout_s
+                end = loop.time() + (timeout_s or self.settings.timeout_s)
                 try:
                     await with_retries(self._list_when_ready, self._policy, self._random, lambda: end - loop.time())
                 except (AttemptFailed, CallFailed) as failure:
@@ -361,12 +375,17 @@ class ChatClient:
                     self._models = ()
             return self._models or ()
 
+    def _note_trouble(self, failure: AttemptFailed | CallFailed) -> None:
+        self._trouble = f"{self.name}: {failure.kind}: {self._transport.redact(failure.message)}"
+
     def _timed_out(self, call: _Exchange) -> CallFailed:
         last = call.last_failure
         before = f"; the attempt before failed: {last.message}" if last is not None else ""
         message = f"no complete answer within timeout_s = {call.timeout_s:g} s, {call.attempts} attempts{before}"
         kind = FailureKind.TIMEOUT if call.cut or last is None else last.kind
-        return self._final(kind, f"{message} (raise timeout_s, or lower max_tokens)", call.attempts)
+        failure = self._final(kind, f"{message} (raise timeout_s, or lower max_tokens)", call.attempts)
+        self._note_trouble(failure)
+        return failure
 
     def _unlisted(self, failure: AttemptFailed | CallFailed) -> CallFailed:
         return self._final(failure.kind, f"GET /models: {failure.message}", 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -9,6 +10,22 @@ from maxproof.models.client import ChatClient
 from maxproof.models.local import LOCAL_SCHEME, LocalServer
 from maxproof.models.settings import EndpointSettings
 from maxproof.models.weights import find_weights
+from maxproof.problems import InputError
+
+
+def check_keys(endpoints: Mapping[str, EndpointSettings], environ: Mapping[str, str] = os.environ) -> None:
+    """Raises InputError if a variable that was named for an endpoint's key is not set.
+
+    The default's may be unset: many servers need no key.
+    """
+    default = EndpointSettings.model_fields["api_key_env"].default
+    for name, settings in endpoints.items():
+        if settings.api_key_env != default and not environ.get(settings.api_key_env, "").strip():
+            raise InputError(
+                f"the environment variable {settings.api_key_env} is not set",
+                field=f"endpoints.{name}.api_key_env",
+                hint="put the key of this endpoint into it; nothing was asked",
+            )
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from maxproof.models.bindings import Bindings, resolve_bindings
 from maxproof.models.caller import JournaledCaller
@@ -110,7 +110,8 @@ def reusable(folder: RunFolder) -> tuple[int, int]:
 
 def _bindings(folder: RunFolder) -> Bindings:
     settings = folder.settings
-    return resolve_bindings(settings.endpoints, settings.roles, settings.verifier.judges)
+    bindings = resolve_bindings(settings.endpoints, settings.roles, settings.verifier.judges)
+    return bindings.with_models(folder.served)
 
 
 @asynccontextmanager
@@ -122,10 +123,16 @@ async def _caller(folder: RunFolder, *, replay: bool) -> AsyncIterator[Journaled
             folder.save()
         reserved = tournament_calls(settings.search) if folder.kind == "prove" else 0
 
+        def keep_served(endpoint: str, model: str) -> None:
+            nonlocal folder
+            folder = replace(folder, served={**folder.served, endpoint: model})
+            folder.save()
+
         def caller(clients: Mapping[str, ChatClient]) -> JournaledCaller:
             return JournaledCaller(
-                journal, clients, bindings, settings.budget, settings.search.seed, reserved_calls=reserved
-            )
+                journal, clients, bindings, settings.budget, settings.search.seed,
+                reserved_calls=reserved, served=folder.served, keep_served=keep_served,
+            )  # fmt: skip
 
         if replay:
             yield caller({})

@@ -14,11 +14,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from maxproof.problems import InputError, Problem
 from maxproof.search.settings import RunSettings
@@ -34,6 +35,7 @@ class _Description(BaseModel):
     problem: Problem
     settings: RunSettings
     proof: str = ""
+    served: dict[str, str] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,8 @@ class RunFolder:
     """One run folder, read from disk.
 
     `kind` is `prove` (the search) or `verify` (`proof` holds the text that is verified). `saved` is false as long as
-    the settings are not those of `run.json`.
+    the settings are not those of `run.json`. `served`: by endpoint, the model that its server gave this run where the
+    settings name none.
     """
 
     path: Path
@@ -50,6 +53,7 @@ class RunFolder:
     settings: RunSettings
     version: str
     proof: str = ""
+    served: Mapping[str, str] = field(default_factory=dict)
     saved: bool = True
 
     @property
@@ -69,7 +73,8 @@ class RunFolder:
 
     def with_settings(self, settings: RunSettings) -> RunFolder:
         """The same run under other settings, not yet saved: only who holds the journal may do that."""
-        return replace(self, settings=settings, saved=False)
+        served = {name: model for name, model in self.served.items() if _same_server(name, self.settings, settings)}
+        return replace(self, settings=settings, served=served, saved=False)
 
     def save(self) -> None:
         """Writes `run.json`. The caller holds the journal's lock: no other process works under the old settings."""
@@ -83,6 +88,7 @@ class RunFolder:
             "problem": asdict(self.problem),
             "settings": self.settings.model_dump(mode="json"),
             "proof": self.proof,
+            "served": dict(self.served),
         }
         return json.dumps(value, indent=2, ensure_ascii=True) + "\n"
 
@@ -138,7 +144,12 @@ def open_run(path: Path) -> RunFolder:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         raise InputError(f"is damaged: {first['msg']}", file=file, field=where) from error
-    return RunFolder(path, told.kind, told.problem, told.settings, told.maxproof, told.proof)
+    return RunFolder(path, told.kind, told.problem, told.settings, told.maxproof, told.proof, told.served)
+
+
+def _same_server(endpoint: str, one: RunSettings, other: RunSettings) -> bool:
+    urls = [settings.endpoints[endpoint].base_url for settings in (one, other) if endpoint in settings.endpoints]
+    return len(urls) == 2 and urls[0] == urls[1]
 
 
 def new_run_path(runs: Path, name: str) -> Path:
