@@ -374,7 +374,7 @@ async def test_a_journal_can_be_copied_to_another_place(path: Path, tmp_path: Pa
 async def test_a_row_that_waits_for_its_commit_is_written_when_the_journal_closes(path: Path) -> None:
     with Journal.create(path, {}) as journal:
         await journal.record([answer_record(b"0" * 32)])
-        waiting = asyncio.create_task(journal.record([answer_record(b"1" * 32)]))  # held back: a commit has just been made
+        waiting = asyncio.create_task(journal.record([answer_record(b"1" * 32)]))  # held back: it follows a commit
         await asyncio.sleep(0)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
