@@ -14,7 +14,6 @@ from maxproof.verifier.judge_reply import (
     JudgeReply,
     ReplyFault,
     holds_tags,
-    may_hold_tags,
     parse_errors,
     parse_reply,
 )
@@ -134,32 +133,32 @@ def test_a_bare_quotation_after_the_verdict_is_no_pass(quotation: str) -> None:
 
 
 def test_verdicts_about_a_text_with_tags_must_agree() -> None:
-    assert parse_reply(FAIL + "\nIt says:\n" + PASS, tagged=True) is ReplyFault.AMBIGUOUS
-    assert isinstance(parse_reply(PASS + "\nSo, again:\n" + PASS, tagged=True), JudgeReply)
-    assert isinstance(parse_reply(PASS, tagged=True), JudgeReply)
+    assert parse_reply(FAIL + "\nIt says:\n" + PASS, tagged=lambda: True) is ReplyFault.AMBIGUOUS
+    assert isinstance(parse_reply(PASS + "\nSo, again:\n" + PASS, tagged=lambda: True), JudgeReply)
+    assert isinstance(parse_reply(PASS, tagged=lambda: True), JudgeReply)
 
 
 def test_verdicts_about_a_text_with_tags_must_agree_with_those_in_thinking() -> None:
-    assert parse_reply(PASS, tagged=True, thinking=FAIL) is ReplyFault.AMBIGUOUS
-    assert parse_reply(PASS, tagged=True, thinking="<verdict>has_err") is ReplyFault.AMBIGUOUS
-    assert isinstance(parse_reply(PASS, tagged=True, thinking=PASS), JudgeReply)
-    assert isinstance(parse_reply(PASS, tagged=True, thinking="So it is right."), JudgeReply)
+    assert parse_reply(PASS, tagged=lambda: True, thinking=FAIL) is ReplyFault.AMBIGUOUS
+    assert parse_reply(PASS, tagged=lambda: True, thinking="<verdict>has_err") is ReplyFault.AMBIGUOUS
+    assert isinstance(parse_reply(PASS, tagged=lambda: True, thinking=PASS), JudgeReply)
+    assert isinstance(parse_reply(PASS, tagged=lambda: True, thinking="So it is right."), JudgeReply)
     assert isinstance(parse_reply(PASS, thinking=FAIL), JudgeReply)  # second thoughts
 
 
 @pytest.mark.parametrize(
-    ("text", "holds", "may"),
+    ("text", "holds"),
     [
-        (PASS, True, True),
-        ("<\n</\t Verdict kind='x'>", True, True),
-        ("<**verdict**>", False, True),
-        ("$a < b$, so the errors are small", False, True),
-        ("the score is 7", False, False),
-        ("$a < b > c$", False, False),
+        (PASS, True),
+        ("<\n</\t Verdict kind='x'>", True),
+        ("<**verdict**>", False),
+        ("$a < b$, so the errors are small", False),
+        ("the score is 7", False),
+        ("$a < b > c$", False),
     ],
 )
-def test_tags_in_a_text(text: str, holds: bool, may: bool) -> None:
-    assert (holds_tags(text), may_hold_tags(text)) == (holds, may)
+def test_tags_in_a_text(text: str, holds: bool) -> None:
+    assert holds_tags(text) == holds
 
 
 @pytest.mark.parametrize(
@@ -230,7 +229,7 @@ PIECES = st.lists(
 @settings(max_examples=400)
 @given(PIECES, st.booleans())
 def test_any_text_is_read_and_a_pass_lists_no_error(text: str, tagged: bool) -> None:
-    read = parse_reply(text, tagged=tagged)
+    read = parse_reply(text, tagged=lambda: tagged)
     assert isinstance(read, JudgeReply | ReplyFault)
     if isinstance(read, JudgeReply):
         assert (read.verdict is Verdict.NO_ERRORS) == (read.errors == ())
@@ -266,6 +265,6 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_replies_are_bounded(name: str) -> None:
     started = time.process_time()
-    parse_reply(HOSTILE[name], tagged=True, thinking=HOSTILE[name])
+    parse_reply(HOSTILE[name], tagged=lambda: True, thinking=HOSTILE[name])
     holds_tags(HOSTILE[name])
     assert time.process_time() - started < 20  # each takes some tenths; quadratic work would take hours

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -58,17 +59,14 @@ def holds_tags(text: str) -> bool:
     return _TAG.search(text) is not None
 
 
-def may_hold_tags(text: str) -> bool:
-    """False only if no text that is left after cutting words and marks out of `text` `holds_tags`. Cheap."""
-    return "<" in text and _KIND.search(text) is not None
-
-
-def parse_reply(text: str, *, tagged: bool = False, thinking: str = "") -> JudgeReply | ReplyFault:
+def parse_reply(
+    text: str, *, tagged: Callable[[], bool] = lambda: False, thinking: str = ""
+) -> JudgeReply | ReplyFault:
     """Reads one reply. Never raises; linear in the length of the text.
 
     Args:
-        tagged: some text that the judge was shown `holds_tags`.
-        thinking: what was split off the reply as thinking; looked at only if `tagged`.
+        tagged: whether some text that the judge was shown `holds_tags`; asked only where verdicts differ.
+        thinking: what was split off the reply as thinking: a verdict in it counts as one that may be quoted.
     """
     blocks = _blocks(text[-MAX_READ_CHARS:])
     readings = _readings(blocks)
@@ -82,10 +80,9 @@ def parse_reply(text: str, *, tagged: bool = False, thinking: str = "") -> Judge
         return ReplyFault.NO_ERRORS_BLOCK
     if len(readings) > 1 and not last.assessed and _improves(readings[-2], verdict):
         return ReplyFault.AMBIGUOUS
-    if tagged:
-        readings += _readings(_blocks(thinking[-MAX_READ_CHARS:]))
-        if any(_label(reading.verdict) is not verdict for reading in readings):
-            return ReplyFault.AMBIGUOUS
+    thought = _readings(_blocks(thinking[-MAX_READ_CHARS:])) if "<" in thinking else []
+    if any(_label(reading.verdict) is not verdict for reading in readings + thought) and tagged():
+        return ReplyFault.AMBIGUOUS
     errors = parse_errors(last.errors)
     if verdict is Verdict.NO_ERRORS and errors:
         return ReplyFault.ERRORS_BUT_NO_ERRORS
@@ -103,10 +100,10 @@ def parse_reply(text: str, *, tagged: bool = False, thinking: str = "") -> Judge
 
 # --- blocks -----------------------------------------------------------------------------------------------------------
 
-_KIND = re.compile(r"assessment|errors|verdict|score", re.IGNORECASE)
 # White space is bounded: without, a long run of it after `<` would be split in every way.
 _TAG = re.compile(
-    rf"<[ \t\r\n]{{0,4}}(?P<close>/?)[ \t\r\n]{{0,4}}(?P<kind>{_KIND.pattern})\b[^<>\n]{{0,200}}>", re.IGNORECASE
+    r"<[ \t\r\n]{0,4}(?P<close>/?)[ \t\r\n]{0,4}(?P<kind>assessment|errors|verdict|score)\b[^<>\n]{0,200}>",
+    re.IGNORECASE,
 )
 _QUOTATION_MARKS = frozenset("\"'`“”„‘’«»‹›|")
 

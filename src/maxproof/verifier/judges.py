@@ -151,7 +151,7 @@ def _read(answer: Answer | NoAnswer, case: Case) -> JudgeReply | ReplyFault | No
         return ReplyFault.TRUNCATED if cut else ReplyFault.UNCLOSED_THINKING
     if not answer.text.strip():
         return ReplyFault.TRUNCATED if cut else ReplyFault.EMPTY
-    reply = parse_reply(answer.text, tagged=case.tagged(), thinking=answer.reasoning)
+    reply = parse_reply(answer.text, tagged=case.tagged, thinking=answer.reasoning)
     if cut and (isinstance(reply, ReplyFault) or reply.verdict is Verdict.NO_ERRORS):
         return ReplyFault.TRUNCATED
     return reply

@@ -25,7 +25,7 @@ from maxproof.problems import Problem
 from maxproof.verifier import normalise
 from maxproof.verifier.aggregate import aggregate, filtered
 from maxproof.verifier.bad_case import check, without_thinking
-from maxproof.verifier.judge_reply import holds_tags, may_hold_tags
+from maxproof.verifier.judge_reply import holds_tags
 from maxproof.verifier.judges import Case, applicable_judges, ask_judge
 from maxproof.verifier.normalise_model import normalise_by_model
 from maxproof.verifier.settings import VerifierSettings
@@ -82,12 +82,10 @@ class Verifier:
         if method == "rule":
             # Building the text costs more than replaying the answers, so its digest is that of what determines it.
             key = inputs_digest(f"rule@{normalise.VERSION}", text)
-            untagged = not may_hold_tags(text)
-            case = self._case(candidate, key, lambda: normalise.normalise_text(text)[0], untagged=untagged)
-            return case, Normalisation("rule")
+            return self._case(candidate, key, lambda: normalise.normalise_text(text)[0]), Normalisation("rule")
         return self._case(candidate, inputs_digest("text", text), lambda: text), Normalisation("none")
 
-    def _case(self, candidate: int, key: str, shown: Callable[[], str], *, untagged: bool = False) -> Case:
+    def _case(self, candidate: int, key: str, shown: Callable[[], str]) -> Case:
         # Cutting the mark of a heading can make a tag of `<`, `## verdict>`, so what counts is the text that is shown.
-        tagged = cache(lambda: self._problem_tagged or (not untagged and holds_tags(shown())))
+        tagged = cache(lambda: self._problem_tagged or holds_tags(shown()))
         return Case(self._problem, candidate, key, shown, tagged)
