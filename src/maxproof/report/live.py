@@ -12,6 +12,7 @@ import json
 import sys
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Self, TextIO
@@ -213,7 +214,7 @@ class LiveView(View):
         return Group(*lines, *([table] if best else []))
 
 
-class _LineView(View):
+class _LineView(View, ABC):
     """Writes lines to a stream: some for events, and one at an interval from a thread of its own."""
 
     def __init__(self, stream: TextIO, progress: Progress | None = None, interval_s: float = PROGRESS_EVERY_S) -> None:
@@ -246,11 +247,11 @@ class _LineView(View):
         self._stream.write(line + "\n")
         self._stream.flush()
 
-    def _lines(self, event: Event) -> list[str]:
-        raise NotImplementedError
+    @abstractmethod
+    def _lines(self, event: Event) -> list[str]: ...
 
-    def _progress_line(self, calls: CallProgress) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _progress_line(self, calls: CallProgress) -> str: ...
 
 
 class PlainLines(_LineView):
