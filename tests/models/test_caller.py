@@ -146,7 +146,6 @@ async def test_a_replay_never_asks(path: Path) -> None:
     with caller_on(path, FakeEndpoint(), replay=True) as caller:
         with pytest.raises(CallNotRun, match="not recorded"):
             await caller.ask(call(1))
-        assert caller.missing == 1
 
 
 async def test_the_same_call_twice_at_once_is_asked_once(path: Path) -> None:

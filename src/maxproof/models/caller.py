@@ -103,17 +103,11 @@ class JournaledCaller:
         self._running: dict[bytes, asyncio.Event] = {}
         self._gate = Gate(self._ledger, self._elapsed, Stop() if journal.writable else self._recorded_stop)
         self._replayed = 0
-        self._missing = 0
 
     @property
     def stop(self) -> Stop:
         """What ended the run early: a budget, the deadline, a dead endpoint; false if nothing did."""
         return self._gate.stop
-
-    @property
-    def missing(self) -> int:
-        """Calls that a replay was asked for and does not hold."""
-        return self._missing
 
     async def ask(self, call: Call) -> Answer:
         """Raises `CallFailed` or `CallNotRun`; InputError if the journal can't be written."""
@@ -139,7 +133,6 @@ class JournaledCaller:
             else:
                 missing[key] = call
         if missing and not self._journal.writable:
-            self._missing += len(missing)
             results |= {key: CallNotRun(self._gate.stop.reason or NOT_RECORDED) for key in missing}
         elif missing:
             # The prompts are equal: calls that go as several requests share one copy while they wait.
