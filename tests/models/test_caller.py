@@ -143,9 +143,8 @@ async def test_limits_and_keys_change_no_answer(path: Path) -> None:
 async def test_a_replay_never_asks(path: Path) -> None:
     with caller_on(path, FakeEndpoint()) as caller:
         await caller.ask(call())
-    with caller_on(path, FakeEndpoint(), replay=True) as caller:
-        with pytest.raises(CallNotRun, match="not recorded"):
-            await caller.ask(call(1))
+    with caller_on(path, FakeEndpoint(), replay=True) as caller, pytest.raises(CallNotRun, match="not recorded"):
+        await caller.ask(call(1))
 
 
 async def test_the_same_call_twice_at_once_is_asked_once(path: Path) -> None:
