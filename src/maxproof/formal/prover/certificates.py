@@ -1,0 +1,234 @@
+"""Certificates: why polynomial facts contradict each other, as a sum that can be checked line by line.
+
+Positivstellensatz in small degree: equalities times terms, products of inequalities and squares are added up with
+multipliers (non-negative ones for inequalities) so that the sum is 0 and some strict inequality takes part. Finding the
+multipliers is a linear programme over the rationals. What takes part becomes a lemma call in the proof, and what is
+left for the checker is linear arithmetic over monomials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import z3
+from sympy import QQ
+from sympy.polys.rings import PolyElement
+
+from maxproof.formal.embedded.core.walk import show
+from maxproof.formal.prover.polynomials import Fact, System, is_real
+
+_RESOURCE = 30_000_000
+_MAX_SUMMANDS = 700
+_MAX_MONOMIALS = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class Summand:
+    """A polynomial fact with the statement that makes a checker know it; "" where it knows it already."""
+
+    relation: str
+    poly: PolyElement[Any]
+    statement: str = ""
+
+
+def _prefix(real: bool) -> str:
+    return "real" if real else "int"
+
+
+def plain(fact: Fact) -> Summand:
+    """A fact as it stands."""
+    return Summand(fact.relation, fact.poly)
+
+
+def times(fact: Fact, factor: PolyElement[Any], text: str) -> Summand:
+    """An equality times any factor."""
+    return Summand("==", fact.poly * factor, f"{_prefix(fact.real)}_mul_zero({text}, {fact.text});")
+
+
+def product(left: Fact, right: Fact) -> Summand:
+    """The product of two inequalities."""
+    strict = left.relation == right.relation == ">"
+    name = "mul_positive" if strict else "mul_nonnegative"
+    return Summand(">" if strict else ">=", left.poly * right.poly,
+                   f"{_prefix(left.real)}_{name}({left.text}, {right.text});")  # fmt: skip
+
+
+def square(poly: PolyElement[Any], text: str, real: bool) -> Summand:
+    """A square is not negative."""
+    return Summand(">=", poly**2, f"{_prefix(real)}_square_nonnegative({text});")
+
+
+def scaled_square(fact: Fact, poly: PolyElement[Any], text: str) -> Summand:
+    """An inequality times a square."""
+    return Summand(">=", fact.poly * poly**2,
+                   f"{_prefix(fact.real)}_mul_square_nonnegative({fact.text}, {text});")  # fmt: skip
+
+
+def squares_of(system: System, real: bool) -> Iterator[tuple[PolyElement[Any], str]]:
+    """Terms whose squares are tried: atoms, and sums and differences of two of them and of an atom and 1."""
+    atoms = [(system.poly(atom), show(atom)) for atom in system.atoms if is_real(atom) == real]
+    one = "1.0" if real else "1"
+    for poly, text in atoms:
+        yield poly, text
+    for (left, left_text), (right, right_text) in combinations(atoms, 2):
+        yield left - right, f"({left_text}) - ({right_text})"
+        yield left + right, f"({left_text}) + ({right_text})"
+    for poly, text in atoms:
+        yield poly - 1, f"({text}) - {one}"
+        yield poly + 1, f"({text}) + {one}"
+
+
+def summands(system: System, facts: Sequence[Fact], level: int) -> list[Summand]:
+    """What may be added up. Level 0: the facts; 1: products of low degree; 2: more of them; 3: of higher degree.
+
+    `facts` come most important first: products of later ones are left out when there are too many.
+    """
+    found = [plain(fact) for fact in facts if fact.relation != "!="]
+    if level == 0:
+        return found
+    equalities = [fact for fact in facts if fact.relation == "=="]
+    inequalities = [fact for fact in facts if fact.relation in (">=", ">")][: 8 if level == 1 else 14]
+    factors = [(system.poly(atom), show(atom), is_real(atom)) for atom in system.atoms]
+    for fact in equalities:
+        usable = [(poly, text) for poly, text, real in factors if real == fact.real]
+        found += [times(fact, poly, text) for poly, text in usable]
+        if level >= 2:
+            found += [
+                times(fact, a * b, f"({a_text}) * ({b_text})")
+                for i, (a, a_text) in enumerate(usable)
+                for b, b_text in usable[i:]
+            ]
+        if level >= 3:
+            found += [times(fact, a**3, f"({text}) * ({text}) * ({text})") for a, text in usable]
+    pairs = combinations(inequalities, 2)
+    found += [product(a, b) for a, b in pairs if a.real == b.real]
+    found += [product(a, a) for a in inequalities]
+    for real in (True, False):
+        roots = list(squares_of(system, real))
+        found += [square(poly, text, real) for poly, text in roots]
+        if level >= 2:
+            found += [
+                scaled_square(fact, poly, text)
+                for fact in inequalities[:6]
+                if fact.real == real
+                for poly, text in roots[:16]
+            ]
+        if level >= 3:
+            found += [
+                square(a * c - b * d, f"({at}) * ({ct}) - ({bt}) * ({dt})", real)
+                for (a, at), (b, bt) in combinations(roots[:6], 2)
+                for (c, ct), (d, dt) in combinations(roots[:6], 2)
+            ]
+            positive = [fact for fact in inequalities[:6] if fact.real == real]
+            for one, two, three in combinations(positive, 3):
+                pair = Fact(">=", one.poly * two.poly, f"({one.text}) * ({two.text})", real)
+                found.append(
+                    Summand(
+                        ">=",
+                        pair.poly * three.poly,
+                        f"{product(one, two).statement} {product(pair, three).statement}",
+                    )
+                )
+    return found[:_MAX_SUMMANDS]
+
+
+def contradiction(candidates: Sequence[Summand]) -> list[Summand] | None:
+    """The candidates that take part in a certificate of contradiction; None if none was found.
+
+    The sum is to be minus a non-negative constant, which counts as strict where it is positive.
+    """
+    if not candidates:
+        return None
+    one = candidates[0].poly.ring(1)
+    used = _weighted([*candidates, Summand(">", one)], one * 0, strict=True)
+    return None if used is None else [summand for summand in used if summand.statement or summand.poly != one]
+
+
+def combination(candidates: Sequence[Summand], target: PolyElement[Any]) -> list[Summand] | None:
+    """The equalities among the candidates of which `target` is a linear combination; None if it is none."""
+    return _weighted([summand for summand in candidates if summand.relation == "=="], target, strict=False)
+
+
+def _weighted(candidates: Sequence[Summand], target: PolyElement[Any], *, strict: bool) -> list[Summand] | None:
+    """The candidates with a multiplier other than 0 in some weighted sum that equals `target`.
+
+    Multipliers of inequalities are not negative; with `strict` those of strict inequalities add up to 1.
+    """
+    rows: dict[tuple[int, ...], list[tuple[int, Any]]] = {}
+    for index, summand in enumerate(candidates):
+        for monomial, coefficient in summand.poly.terms():
+            rows.setdefault(monomial, []).append((index, coefficient))
+    wanted = dict(target.terms())
+    if len(rows) > _MAX_MONOMIALS or wanted.keys() - rows.keys():
+        return None
+    context = z3.Context()
+    multipliers = [z3.Real(f"m{i}", context) for i in range(len(candidates))]
+    solver = z3.SolverFor("QF_LRA", ctx=context)
+    solver.set("rlimit", _RESOURCE)
+    positive = []
+    for multiplier, summand in zip(multipliers, candidates, strict=True):
+        if summand.relation != "==":
+            solver.add(multiplier >= 0)
+        if summand.relation == ">":
+            positive.append(multiplier)
+    if strict:
+        solver.add(z3.Sum(positive) == 1)
+    for monomial, entries in sorted(rows.items()):
+        total = z3.Sum([multipliers[index] * _number(value, context) for index, value in entries])
+        solver.add(total == _number(wanted.get(monomial, QQ(0)), context))
+    if solver.check() != z3.sat:
+        return None
+    model = solver.model()
+    values = (model.eval(multiplier, model_completion=True) for multiplier in multipliers)
+    return [summand for value, summand in zip(values, candidates, strict=True) if value.as_fraction() != 0]
+
+
+def _number(value: Any, context: z3.Context) -> z3.RatNumRef:
+    exact = QQ.to_sympy(value)
+    return z3.RealVal(f"{exact.p}/{exact.q}", context)
+
+
+def negations(system: System, goal: Fact) -> list[tuple[str, Fact]]:
+    """The ways in which a goal can fail, each as a condition in Dafny and the fact that it gives.
+
+    Together they cover the negation: one for an inequality, two for an equality, one (an equality) for `!=`.
+    """
+    zero, one = goal.zero, system.ring(1)
+    below = f"{goal.text} < {zero}"
+    above = f"{goal.text} > {zero}"
+    if goal.relation == "!=":
+        return [(f"{goal.text} == {zero}", Fact("==", goal.poly, goal.text, goal.real))]
+    if goal.real:
+        less = Fact(">", -goal.poly, f"-({goal.text})", True)
+        more = Fact(">", goal.poly, goal.text, True)
+    else:
+        less = Fact(">=", -goal.poly - one, f"-({goal.text}) - 1", False)
+        more = Fact(">=", goal.poly - one, f"({goal.text}) - 1", False)
+    if goal.relation == "==":
+        return [(below, less), (above, more)]
+    if goal.relation == ">=":
+        return [(below, less)]
+    return [(f"{goal.text} <= {zero}", Fact(">=", -goal.poly, f"-({goal.text})", True))]
+
+
+def refutation(system: System, facts: Sequence[Fact], goal: Fact, level: int) -> list[str] | None:
+    """Statements of a proof of `goal` from `facts`; None if no certificate of this level was found.
+
+    A linear combination of the equalities is tried first, where the goal is one; else each way in which the goal can
+    fail is led to a contradiction.
+    """
+    if goal.relation == "==":
+        used = combination(summands(system, facts, level), goal.poly)
+        if used is not None:
+            return list(dict.fromkeys(s.statement for s in used if s.statement))
+    lines: list[str] = []
+    for condition, negated in negations(system, goal):
+        used = contradiction(summands(system, [negated, *facts], level))
+        if used is None:
+            return None
+        statements = list(dict.fromkeys(s.statement for s in used if s.statement))
+        lines.append(f"if {condition} {{ {' '.join([*statements, 'assert false;'])} }}")
+    return lines
