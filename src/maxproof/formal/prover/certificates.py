@@ -9,7 +9,7 @@ left for the checker is linear arithmetic over monomials.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -27,11 +27,11 @@ _MAX_MONOMIALS = 1500
 
 @dataclass(frozen=True, slots=True)
 class Summand:
-    """A polynomial fact with the statement that makes a checker know it; "" where it knows it already."""
+    """A polynomial fact with the statements that make a checker know it; none where it knows it already."""
 
     relation: str
     poly: PolyElement[Any]
-    statement: str = ""
+    statements: tuple[str, ...] = ()
 
 
 def _prefix(real: bool) -> str:
@@ -40,31 +40,36 @@ def _prefix(real: bool) -> str:
 
 def plain(fact: Fact) -> Summand:
     """A fact as it stands."""
-    return Summand(fact.relation, fact.poly)
+    return Summand(fact.relation, fact.poly, _known(fact))
+
+
+def _known(*facts: Fact) -> tuple[str, ...]:
+    return tuple(fact.statement for fact in facts if fact.statement)
 
 
 def times(fact: Fact, factor: PolyElement[Any], text: str) -> Summand:
     """An equality times any factor."""
-    return Summand("==", fact.poly * factor, f"{_prefix(fact.real)}_mul_zero({text}, {fact.text});")
+    call = f"{_prefix(fact.real)}_mul_zero({text}, {fact.text});"
+    return Summand("==", fact.poly * factor, (*_known(fact), call))
 
 
 def product(left: Fact, right: Fact) -> Summand:
     """The product of two inequalities."""
     strict = left.relation == right.relation == ">"
     name = "mul_positive" if strict else "mul_nonnegative"
-    return Summand(">" if strict else ">=", left.poly * right.poly,
-                   f"{_prefix(left.real)}_{name}({left.text}, {right.text});")  # fmt: skip
+    call = f"{_prefix(left.real)}_{name}({left.text}, {right.text});"
+    return Summand(">" if strict else ">=", left.poly * right.poly, (*_known(left, right), call))
 
 
 def square(poly: PolyElement[Any], text: str, real: bool) -> Summand:
     """A square is not negative."""
-    return Summand(">=", poly**2, f"{_prefix(real)}_square_nonnegative({text});")
+    return Summand(">=", poly**2, (f"{_prefix(real)}_square_nonnegative({text});",))
 
 
 def scaled_square(fact: Fact, poly: PolyElement[Any], text: str) -> Summand:
     """An inequality times a square."""
-    return Summand(">=", fact.poly * poly**2,
-                   f"{_prefix(fact.real)}_mul_square_nonnegative({fact.text}, {text});")  # fmt: skip
+    call = f"{_prefix(fact.real)}_mul_square_nonnegative({fact.text}, {text});"
+    return Summand(">=", fact.poly * poly**2, (*_known(fact), call))
 
 
 def squares_of(system: System, real: bool) -> Iterator[tuple[PolyElement[Any], str]]:
@@ -125,13 +130,8 @@ def summands(system: System, facts: Sequence[Fact], level: int) -> list[Summand]
             positive = [fact for fact in inequalities[:6] if fact.real == real]
             for one, two, three in combinations(positive, 3):
                 pair = Fact(">=", one.poly * two.poly, f"({one.text}) * ({two.text})", real)
-                found.append(
-                    Summand(
-                        ">=",
-                        pair.poly * three.poly,
-                        f"{product(one, two).statement} {product(pair, three).statement}",
-                    )
-                )
+                whole = product(pair, three)
+                found.append(replace(whole, statements=(*product(one, two).statements, *whole.statements)))
     return found[:_MAX_SUMMANDS]
 
 
@@ -144,7 +144,7 @@ def contradiction(candidates: Sequence[Summand]) -> list[Summand] | None:
         return None
     one = candidates[0].poly.ring(1)
     used = _weighted([*candidates, Summand(">", one)], one * 0, strict=True)
-    return None if used is None else [summand for summand in used if summand.statement or summand.poly != one]
+    return None if used is None else [summand for summand in used if summand.statements or summand.poly != one]
 
 
 def combination(candidates: Sequence[Summand], target: PolyElement[Any]) -> list[Summand] | None:
@@ -223,12 +223,15 @@ def refutation(system: System, facts: Sequence[Fact], goal: Fact, level: int) ->
     if goal.relation == "==":
         used = combination(summands(system, facts, level), goal.poly)
         if used is not None:
-            return list(dict.fromkeys(s.statement for s in used if s.statement))
+            return _statements(used)
     lines: list[str] = []
     for condition, negated in negations(system, goal):
         used = contradiction(summands(system, [negated, *facts], level))
         if used is None:
             return None
-        statements = list(dict.fromkeys(s.statement for s in used if s.statement))
-        lines.append(f"if {condition} {{ {' '.join([*statements, 'assert false;'])} }}")
+        lines.append(f"if {condition} {{ {' '.join([*_statements(used), 'assert false;'])} }}")
     return lines
+
+
+def _statements(used: Sequence[Summand]) -> list[str]:
+    return list(dict.fromkeys(statement for summand in used for statement in summand.statements))

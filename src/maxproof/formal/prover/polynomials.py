@@ -10,7 +10,7 @@ variable. What holds of such an atom whatever its arguments are (a square root i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -19,20 +19,18 @@ from sympy import QQ
 from sympy.polys.rings import PolyElement, ring
 
 from maxproof.formal.embedded.core import (
-    BOOL,
     INT,
     NAT,
     REAL,
     Builtin,
     Call,
-    CoreLemma,
     Int,
     Op,
     Real,
     Sort,
     Term,
 )
-from maxproof.formal.embedded.core.walk import children, show
+from maxproof.formal.embedded.core.walk import show
 
 Relation = Literal["==", ">=", ">", "!="]
 
@@ -52,14 +50,14 @@ class Fact:
     Attributes:
         text: the same difference as a Dafny expression.
         real: its sort is real; otherwise int.
-        source: the term it was read from; None for what holds of an atom by itself.
+        statement: what makes a checker know it: "" where it is a hypothesis.
     """
 
     relation: Relation
     poly: PolyElement[Any]
     text: str
     real: bool
-    source: Term | None = None
+    statement: str = ""
 
     @property
     def zero(self) -> str:
@@ -228,10 +226,10 @@ class System:
             return None
         real = is_real(left)
         if not real and relation == ">":
-            return Fact(">=", poly - 1, f"({show(left)}) - ({show(right)}) - 1", False, term)
+            return Fact(">=", poly - 1, f"({show(left)}) - ({show(right)}) - 1", False)
         zero = constant(right) == 0
         text = show(left) if zero else f"({show(left)}) - ({show(right)})"
-        return Fact(relation, poly, text, real, term)
+        return Fact(relation, poly, text, real)
 
     def facts(self, terms: Iterable[Term]) -> list[Fact]:
         """All facts of a list of conjunctions, in order."""
@@ -270,21 +268,3 @@ class System:
                 yield Fact("==", product, f"{text} * ({show(bottom)}) - ({show(top)})", True)
         except NotPolynomial:
             return
-
-
-def number_terms(terms: Sequence[Term]) -> list[Term]:
-    """All number sub-terms that hold no bound variable, outermost first, each once."""
-    found: dict[Term, None] = {}
-    stack = list(reversed(terms))
-    while stack:
-        term = stack.pop()
-        if is_number(term.sort):
-            found.setdefault(term)
-        if term.sort == BOOL or is_number(term.sort):
-            stack.extend(reversed(children(term)))
-    return list(found)
-
-
-def statement(lemma: CoreLemma) -> System:
-    """The system of a lemma's hypotheses and conclusions together."""
-    return System((*lemma.requires, *lemma.ensures))
