@@ -1,0 +1,199 @@
+"""Case splits: factors of an equation, values of a bounded variable, residues.
+
+Every split covers all cases by what the checker is told or can see; within each case the polynomial conclusions are
+closed by certificates where they can be, and left to the checker otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+from typing import Any
+
+from sympy import QQ
+from sympy.polys.rings import PolyElement
+
+from maxproof.formal.embedded.core import Term
+from maxproof.formal.embedded.core.walk import show
+from maxproof.formal.prover.algebra import asserted
+from maxproof.formal.prover.certificates import refutation
+from maxproof.formal.prover.polynomials import Fact, System, conjuncts, is_real
+from maxproof.formal.prover.question import Proposal, Question
+
+MAX_CASES = 128
+_LEVELS = (0, 1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One case: its condition in Dafny, and the facts that it gives."""
+
+    condition: str
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Cases that cover everything once `lines` are proved."""
+
+    lines: tuple[str, ...]
+    cases: tuple[Case, ...]
+
+
+def cases(question: Question) -> Iterator[Proposal]:
+    """Bodies that split once or twice and close every case."""
+    terms = [instance.term for instance in question.instances]
+    system = System((*question.hypotheses, *terms, *question.goals))
+    facts = [*system.facts(question.hypotheses), *asserted(system, terms), *system.atom_facts()]
+    goals = [part for goal in question.goals for part in conjuncts(goal)]
+    polynomial = [(goal, fact) for goal in goals if (fact := system.fact(goal)) is not None]
+    splits = [*factor_splits(system, facts), *value_splits(system, facts)]
+    for number, split in enumerate(splits):
+        lines, closed = _closed(system, facts, split, polynomial, [])
+        yield Proposal("cases", tuple(lines), cost=(4 if closed else 8) + number)
+    for number, split in enumerate(splits):
+        rest = [other for other in splits if other is not split]
+        if rest and len(split.cases) * len(rest[0].cases) <= MAX_CASES:
+            lines, closed = _closed(system, facts, split, polynomial, rest)
+            yield Proposal("cases-twice", tuple(lines), cost=(6 if closed else 12) + number)
+
+
+def _closed(
+    system: System,
+    facts: Sequence[Fact],
+    split: Split,
+    goals: Sequence[tuple[Term, Fact]],
+    inner: Sequence[Split],
+) -> tuple[list[str], bool]:
+    """The lines of a split with the proof of each case, and whether a certificate closed all of them."""
+    everything = True
+    branches: list[str] = []
+    for case in split.cases:
+        known = [*case.facts, *facts]
+        body = _by_certificate(system, known, goals)
+        if body is None and inner:
+            lines, closed = _closed(system, known, inner[0], goals, inner[1:2])
+            body = lines if closed else []
+            everything = everything and closed
+        elif body is None:
+            body, everything = [], False
+        branches.append(f"if {case.condition} {{ {' '.join(body)} }}")
+    return [*split.lines, " else ".join(branches)], everything
+
+
+def _by_certificate(system: System, facts: Sequence[Fact], goals: Sequence[tuple[Term, Fact]]) -> list[str] | None:
+    if not goals:
+        return None
+    lines: list[str] = []
+    for goal, fact in goals:
+        proof = next((p for level in _LEVELS if (p := refutation(system, facts, fact, level)) is not None), None)
+        if proof is None:
+            return None
+        lines += [*proof, f"assert {show(goal)};"]
+    return list(dict.fromkeys(lines))
+
+
+def factor_splits(system: System, facts: Sequence[Fact]) -> Iterator[Split]:
+    """An equation whose difference has factors: one of them is 0."""
+    for fact in facts:
+        if fact.relation != "==" or not fact.poly or len(fact.poly) > 60:
+            continue
+        _, factors = fact.poly.factor_list()
+        distinct = [factor for factor, _ in factors]
+        if len(distinct) < 2 or len(distinct) > 6:
+            continue
+        pieces = [_cleared(factor) for factor in distinct]
+        texts = [f"({text_of(system, piece, fact.real)})" for piece in pieces]
+        name = "real_zero_product" if fact.real else "int_zero_product"
+        lines = [fact.statement] if fact.statement else []
+        for index in range(len(pieces) - 1):
+            powers = " * ".join(
+                " * ".join([text] * power)
+                for text, (_, power) in zip(texts[index + 1 :], factors[index + 1 :], strict=True)
+            )
+            own = " * ".join([texts[index]] * factors[index][1])
+            lines.append(f"{name}({own}, {powers});")
+        cases_ = [
+            Case(f"{text} == {fact.zero}", (Fact("==", piece, text, fact.real),))
+            for piece, text in zip(pieces, texts, strict=True)
+        ]
+        yield Split(tuple(lines), tuple(cases_))
+
+
+def _cleared(poly: PolyElement[Any]) -> PolyElement[Any]:
+    """The polynomial times the least number that makes its coefficients whole."""
+    return poly.clear_denoms()[1]
+
+
+def value_splits(system: System, facts: Sequence[Fact]) -> Iterator[Split]:
+    """An int between two numbers: each of its values."""
+    for atom, (low, high) in integer_bounds(system, facts).items():
+        if not 2 <= high - low + 1 <= MAX_CASES:
+            continue
+        text = show(atom)
+        generator = system.poly(atom)
+        yield Split(
+            (),
+            tuple(
+                Case(f"{text} == {value}", (Fact("==", generator - value, f"{text} - ({value})", False),))
+                for value in range(low, high + 1)
+            ),
+        )
+
+
+def integer_bounds(system: System, facts: Sequence[Fact]) -> dict[Term, tuple[int, int]]:
+    """The int atoms that lie between two numbers by facts in that atom alone."""
+    low: dict[Term, int] = {}
+    high: dict[Term, int] = {}
+    for fact in facts:
+        if fact.relation not in (">=", "==", ">") or fact.real:
+            continue
+        found = _single(system, fact.poly)
+        if found is None:
+            continue
+        atom, slope, constant = found
+        if is_real(atom):
+            continue
+        bound = -constant / slope
+        if slope > 0 or fact.relation == "==":
+            low[atom] = max(low.get(atom, ceil(bound)), ceil(bound))
+        if slope < 0 or fact.relation == "==":
+            high[atom] = min(high.get(atom, floor(bound)), floor(bound))
+    return {atom: (low[atom], high[atom]) for atom in system.atoms if atom in low and atom in high}
+
+
+def _single(system: System, poly: PolyElement[Any]) -> tuple[Term, Fraction, Fraction] | None:
+    """(atom, slope, constant) of a linear polynomial in one atom."""
+    atom: Term | None = None
+    slope, constant = Fraction(0), Fraction(0)
+    for monomial, coefficient in poly.terms():
+        value = fraction(coefficient)
+        if sum(monomial) == 0:
+            constant = value
+        elif sum(monomial) == 1 and atom is None:
+            atom, slope = system.atoms[monomial.index(1)], value
+        else:
+            return None
+    return None if atom is None else (atom, slope, constant)
+
+
+def fraction(value: Any) -> Fraction:
+    """A coefficient as a Python fraction."""
+    exact = QQ.to_sympy(value)
+    return Fraction(int(exact.p), int(exact.q))
+
+
+def text_of(system: System, poly: PolyElement[Any], real: bool) -> str:
+    """A polynomial with whole coefficients as a Dafny expression."""
+    parts: list[str] = []
+    for monomial, coefficient in poly.terms():
+        value = fraction(coefficient)
+        factors = [show(atom) for atom, power in zip(system.atoms, monomial, strict=True) for _ in range(power)]
+        number = f"{abs(value).numerator}.0" if real else str(abs(value).numerator)
+        if abs(value) != 1 or not factors:
+            factors.insert(0, number)
+        parts.append((" - " if value < 0 else " + ") + " * ".join(factors))
+    text = "".join(parts).strip()
+    return text.removeprefix("+ ") if parts else ("0.0" if real else "0")

@@ -1,0 +1,9 @@
+"""The strategies, in the order in which they're asked. Add one here."""
+
+from __future__ import annotations
+
+from maxproof.formal.prover.algebra import algebra
+from maxproof.formal.prover.cases import cases
+from maxproof.formal.prover.question import Strategy
+
+STRATEGIES: tuple[Strategy, ...] = (algebra, cases)
