@@ -1,0 +1,364 @@
+// Quotients, remainders, divisibility.
+
+lemma mul_comm(a: int, b: int)
+  ensures a * b == b * a
+{
+}
+
+lemma mul_assoc(a: int, b: int, c: int)
+  ensures (a * b) * c == a * (b * c)
+{
+}
+
+lemma mul_swap(a: int, b: int, c: int)
+  ensures a * (b * c) == b * (a * c)
+{
+  mul_assoc(a, b, c);
+  mul_assoc(b, a, c);
+}
+
+lemma mul_distributes(a: int, b: int, c: int)
+  ensures a * (b + c) == a * b + a * c
+  ensures a * (b - c) == a * b - a * c
+{
+}
+
+lemma mul_monotone(a: int, b: int, c: int)
+  requires a <= b && 0 <= c
+  ensures a * c <= b * c
+{
+}
+
+lemma mul_strict(a: int, b: int, c: int)
+  requires a < b && 0 < c
+  ensures a * c < b * c
+{
+}
+
+lemma mul_cancel(a: int, b: int, c: int)
+  requires c != 0 && a * c == b * c
+  ensures a == b
+{
+  if a < b {
+    assert (b - a) * c == 0;
+  } else if b < a {
+    assert (a - b) * c == 0;
+  }
+}
+
+lemma mul_decomposed(a: int, m: int, r: int, y: int)
+  ensures (a * m + r) * y == r * y + (a * y) * m
+{
+}
+
+lemma division(x: int, m: int)
+  requires m != 0
+  ensures x == (x / m) * m + x % m
+  ensures 0 <= x % m < iabs(m)
+{
+}
+
+// The only quotient and remainder.
+lemma division_unique(x: int, m: int, q: int, r: int)
+  requires 0 <= r < m && x == q * m + r
+  ensures x / m == q && x % m == r
+{
+  var q' := x / m;
+  var r' := x % m;
+  assert x == q' * m + r';
+  assert (q - q') * m == r' - r;
+  if q - q' >= 1 {
+    mul_monotone(1, q - q', m);
+  } else if q - q' <= -1 {
+    mul_monotone(q - q', -1, m);
+  }
+}
+
+lemma multiple_mod(k: int, m: int)
+  requires m > 0
+  ensures (k * m) % m == 0 && (k * m) / m == k
+{
+  division_unique(k * m, m, k, 0);
+}
+
+lemma mod_add_multiple(x: int, k: int, m: int)
+  requires m > 0
+  ensures (x + k * m) % m == x % m
+{
+  division_unique(x + k * m, m, x / m + k, x % m);
+}
+
+lemma mod_of_mod(x: int, m: int)
+  requires m > 0
+  ensures (x % m) % m == x % m
+{
+  division_unique(x % m, m, 0, x % m);
+}
+
+lemma mod_small(x: int, m: int)
+  requires 0 <= x < m
+  ensures x % m == x && x / m == 0
+{
+  division_unique(x, m, 0, x);
+}
+
+lemma mod_add(x: int, y: int, m: int)
+  requires m > 0
+  ensures (x + y) % m == (x % m + y % m) % m
+{
+  mod_add_multiple(x % m + y, x / m, m);
+  mod_add_multiple(x % m + y % m, y / m, m);
+}
+
+lemma mod_sub(x: int, y: int, m: int)
+  requires m > 0
+  ensures (x - y) % m == (x % m - y % m) % m
+{
+  mod_add_multiple(x % m - y, x / m, m);
+  mod_add_multiple(x % m - y, y / m, m);
+}
+
+lemma mod_mul(x: int, y: int, m: int)
+  requires m > 0
+  ensures (x * y) % m == ((x % m) * (y % m)) % m
+{
+  mul_decomposed(x / m, m, x % m, y);
+  mod_add_multiple((x % m) * y, (x / m) * y, m);
+  mul_decomposed(y / m, m, y % m, x % m);
+  mod_add_multiple((y % m) * (x % m), (y / m) * (x % m), m);
+  mul_comm(y, x % m);
+  mul_comm(y % m, x % m);
+}
+
+// Equal remainders are kept by sums, differences and products.
+lemma congruent(x: int, x': int, y: int, y': int, m: int)
+  requires m > 0 && x % m == x' % m && y % m == y' % m
+  ensures (x + y) % m == (x' + y') % m
+  ensures (x - y) % m == (x' - y') % m
+  ensures (x * y) % m == (x' * y') % m
+{
+  mod_add(x, y, m);
+  mod_add(x', y', m);
+  mod_sub(x, y, m);
+  mod_sub(x', y', m);
+  mod_mul(x, y, m);
+  mod_mul(x', y', m);
+}
+
+lemma congruent_difference(x: int, y: int, m: int)
+  requires m > 0
+  ensures x % m == y % m <==> (x - y) % m == 0
+{
+  if x % m == y % m {
+    mod_sub(x, y, m);
+    mod_small(0, m);
+  }
+  if (x - y) % m == 0 {
+    division(x - y, m);
+    assert x == y + ((x - y) / m) * m;
+    mod_add_multiple(y, (x - y) / m, m);
+  }
+}
+
+// Remainders by a product determine those by a factor.
+lemma mod_of_multiple_modulus(x: int, m: int, k: int)
+  requires m > 0 && k > 0
+  ensures (x % (k * m)) % m == x % m
+{
+  var q := x / (k * m);
+  assert k * m > 0;
+  assert x == q * (k * m) + x % (k * m);
+  assert q * (k * m) == (q * k) * m;
+  mod_add_multiple(x % (k * m), q * k, m);
+}
+
+lemma square_mod_3(x: int)
+  ensures (x * x) % 3 == 0 || (x * x) % 3 == 1
+  ensures (x * x) % 3 == 0 <==> x % 3 == 0
+{
+  mod_mul(x, x, 3);
+}
+
+lemma square_mod_4(x: int)
+  ensures (x * x) % 4 == 0 || (x * x) % 4 == 1
+  ensures (x * x) % 4 == 0 <==> even(x)
+{
+  mod_mul(x, x, 4);
+  assert x % 4 == 0 || x % 4 == 1 || x % 4 == 2 || x % 4 == 3;
+}
+
+lemma square_mod_5(x: int)
+  ensures (x * x) % 5 == 0 || (x * x) % 5 == 1 || (x * x) % 5 == 4
+{
+  mod_mul(x, x, 5);
+}
+
+lemma odd_square_mod_8(x: int)
+  requires odd(x)
+  ensures (x * x) % 8 == 1
+{
+  mod_mul(x, x, 8);
+  assert x % 8 == 1 || x % 8 == 3 || x % 8 == 5 || x % 8 == 7;
+}
+
+lemma cube_mod_7(x: int)
+  ensures (x * x * x) % 7 == 0 || (x * x * x) % 7 == 1 || (x * x * x) % 7 == 6
+{
+  mod_mul(x, x, 7);
+  mod_mul(x * x, x, 7);
+}
+
+lemma cube_mod_9(x: int)
+  ensures (x * x * x) % 9 == 0 || (x * x * x) % 9 == 1 || (x * x * x) % 9 == 8
+{
+  mod_mul(x, x, 9);
+  mod_mul(x * x, x, 9);
+  mod_mul((x % 9) * (x % 9), x, 9);
+}
+
+lemma consecutive_product_even(x: int)
+  ensures (x * (x + 1)) % 2 == 0
+{
+  mod_mul(x, x + 1, 2);
+}
+
+lemma parity(x: int, y: int)
+  ensures even(x) <==> !odd(x)
+  ensures even(x + y) <==> (even(x) <==> even(y))
+  ensures odd(x * y) <==> odd(x) && odd(y)
+{
+  mod_mul(x, y, 2);
+}
+
+lemma divides_product(d: int, k: int)
+  ensures divides(d, d * k)
+  ensures divides(d, k * d)
+{
+  if d > 0 {
+    multiple_mod(k, d);
+  } else if d < 0 {
+    multiple_mod(-k, -d);
+    assert (-k) * (-d) == d * k;
+    var q := (d * k) / d;
+    var r := (d * k) % d;
+    assert d * k == d * q + r;
+    assert r == (k - q) * d;
+    assert 0 <= r < -d;
+    if k - q >= 1 {
+      mul_monotone(1, k - q, -d);
+    } else if k - q <= -1 {
+      mul_monotone(k - q, -1, -d);
+    }
+  }
+}
+
+lemma divides_quotient(d: int, n: int) returns (k: int)
+  requires divides(d, n)
+  ensures n == d * k
+{
+  k := if d == 0 then 0 else n / d;
+}
+
+lemma divides_reflexive(n: int)
+  ensures divides(n, n) && divides(1, n) && divides(n, 0)
+{
+  divides_product(n, 1);
+  divides_product(n, 0);
+}
+
+lemma divides_transitive(a: int, b: int, c: int)
+  requires divides(a, b) && divides(b, c)
+  ensures divides(a, c)
+{
+  var k := divides_quotient(a, b);
+  var l := divides_quotient(b, c);
+  mul_assoc(a, k, l);
+  divides_product(a, k * l);
+}
+
+lemma factor_combination(d: int, k: int, l: int, x: int, y: int)
+  ensures x * (d * k) + y * (d * l) == d * (x * k + y * l)
+{
+  mul_swap(x, d, k);
+  mul_swap(y, d, l);
+  mul_distributes(d, x * k, y * l);
+}
+
+lemma divides_linear(d: int, a: int, b: int, x: int, y: int)
+  requires divides(d, a) && divides(d, b)
+  ensures divides(d, x * a + y * b)
+{
+  var k := divides_quotient(d, a);
+  var l := divides_quotient(d, b);
+  factor_combination(d, k, l, x, y);
+  divides_product(d, x * k + y * l);
+}
+
+lemma divides_sum(d: int, a: int, b: int)
+  requires divides(d, a) && divides(d, b)
+  ensures divides(d, a + b) && divides(d, a - b)
+{
+  divides_linear(d, a, b, 1, 1);
+  divides_linear(d, a, b, 1, -1);
+}
+
+lemma divides_multiple(d: int, a: int, k: int)
+  requires divides(d, a)
+  ensures divides(d, k * a)
+{
+  divides_linear(d, a, a, k, 0);
+}
+
+lemma divides_bound(d: int, n: int)
+  requires divides(d, n) && n > 0
+  ensures d <= n && -d <= n
+{
+  var k := divides_quotient(d, n);
+  if d > n {
+    assert k > 0 by {
+      if k <= 0 {
+        mul_monotone(k, 0, d);
+      }
+    }
+    mul_monotone(1, k, d);
+  } else if -d > n {
+    assert k < 0 by {
+      if k >= 0 {
+        mul_monotone(0, k, -d);
+      }
+    }
+    mul_monotone(1, -k, -d);
+  }
+}
+
+lemma divides_antisymmetric(a: int, b: int)
+  requires divides(a, b) && divides(b, a) && a >= 0 && b >= 0
+  ensures a == b
+{
+  if a > 0 && b > 0 {
+    divides_bound(a, b);
+    divides_bound(b, a);
+  }
+}
+
+lemma divides_sign(d: int, n: int)
+  ensures divides(d, n) <==> divides(-d, n)
+  ensures divides(d, n) <==> divides(d, -n)
+{
+  if divides(d, n) {
+    var k := divides_quotient(d, n);
+    assert n == (-d) * (-k) && -n == d * (-k);
+    divides_product(-d, -k);
+    divides_product(d, -k);
+  }
+  if divides(-d, n) {
+    var k := divides_quotient(-d, n);
+    assert n == d * (-k);
+    divides_product(d, -k);
+  }
+  if divides(d, -n) {
+    var k := divides_quotient(d, -n);
+    assert n == d * (-k);
+    divides_product(d, -k);
+  }
+}
