@@ -8,7 +8,7 @@ from dataclasses import replace
 from maxproof.formal.embedded.core import Term
 from maxproof.formal.embedded.core.walk import show
 from maxproof.formal.prover.certificates import refutation
-from maxproof.formal.prover.polynomials import Fact, System, conjuncts
+from maxproof.formal.prover.polynomials import Fact, System
 from maxproof.formal.prover.question import Proposal, Question
 
 LEVELS = 4
@@ -19,10 +19,9 @@ def algebra(question: Question) -> Iterator[Proposal]:
     terms = [instance.term for instance in question.instances]
     system = System((*question.hypotheses, *terms, *question.goals))
     facts = [*system.facts(question.hypotheses), *asserted(system, terms), *system.atom_facts()]
-    goals = [part for goal in question.goals for part in conjuncts(goal)]
     for level in range(LEVELS):
         lines: list[str] = []
-        for goal in goals:
+        for goal in question.conclusions:
             fact = system.fact(goal)
             if fact is None:
                 continue

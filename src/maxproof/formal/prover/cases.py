@@ -19,7 +19,7 @@ from maxproof.formal.embedded.core import Term
 from maxproof.formal.embedded.core.walk import show
 from maxproof.formal.prover.algebra import asserted
 from maxproof.formal.prover.certificates import refutation
-from maxproof.formal.prover.polynomials import Fact, System, conjuncts, is_real
+from maxproof.formal.prover.polynomials import Fact, System, is_real
 from maxproof.formal.prover.question import Proposal, Question
 
 MAX_CASES = 128
@@ -47,8 +47,7 @@ def cases(question: Question) -> Iterator[Proposal]:
     terms = [instance.term for instance in question.instances]
     system = System((*question.hypotheses, *terms, *question.goals))
     facts = [*system.facts(question.hypotheses), *asserted(system, terms), *system.atom_facts()]
-    goals = [part for goal in question.goals for part in conjuncts(goal)]
-    polynomial = [(goal, fact) for goal in goals if (fact := system.fact(goal)) is not None]
+    polynomial = [(goal, fact) for goal in question.conclusions if (fact := system.fact(goal)) is not None]
     splits = [*factor_splits(system, facts), *value_splits(system, facts)]
     for number, split in enumerate(splits):
         lines, closed = _closed(system, facts, split, polynomial, [])
@@ -145,23 +144,31 @@ def value_splits(system: System, facts: Sequence[Fact]) -> Iterator[Split]:
 
 def integer_bounds(system: System, facts: Sequence[Fact]) -> dict[Term, tuple[int, int]]:
     """The int atoms that lie between two numbers by facts in that atom alone."""
-    low: dict[Term, int] = {}
-    high: dict[Term, int] = {}
+    low, high = _bounds(system, facts)
+    return {atom: (ceil(low[atom]), floor(high[atom])) for atom in system.atoms if atom in low and atom in high}
+
+
+def integer_bounds_below(system: System, facts: Sequence[Fact]) -> dict[Term, Fraction]:
+    """The greatest lower bound that facts in one int atom alone give it."""
+    return _bounds(system, facts)[0]
+
+
+def _bounds(system: System, facts: Sequence[Fact]) -> tuple[dict[Term, Fraction], dict[Term, Fraction]]:
+    low: dict[Term, Fraction] = {}
+    high: dict[Term, Fraction] = {}
     for fact in facts:
         if fact.relation not in (">=", "==", ">") or fact.real:
             continue
         found = _single(system, fact.poly)
-        if found is None:
+        if found is None or is_real(found[0]):
             continue
         atom, slope, constant = found
-        if is_real(atom):
-            continue
         bound = -constant / slope
         if slope > 0 or fact.relation == "==":
-            low[atom] = max(low.get(atom, ceil(bound)), ceil(bound))
+            low[atom] = max(low.get(atom, bound), bound)
         if slope < 0 or fact.relation == "==":
-            high[atom] = min(high.get(atom, floor(bound)), floor(bound))
-    return {atom: (low[atom], high[atom]) for atom in system.atoms if atom in low and atom in high}
+            high[atom] = min(high.get(atom, bound), bound)
+    return low, high
 
 
 def _single(system: System, poly: PolyElement[Any]) -> tuple[Term, Fraction, Fraction] | None:

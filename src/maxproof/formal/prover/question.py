@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from maxproof.formal.embedded.core import CoreLemma, CoreProgram, Term
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.prover.instances import Instance, instances
+from maxproof.formal.prover.polynomials import conjuncts
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,11 @@ class Question:
     @property
     def goals(self) -> tuple[Term, ...]:
         return self.lemma.ensures
+
+    @property
+    def conclusions(self) -> list[Term]:
+        """The conjuncts of all goals, in order."""
+        return [part for goal in self.goals for part in conjuncts(goal)]
 
 
 @dataclass(frozen=True, slots=True)
