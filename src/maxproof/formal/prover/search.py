@@ -198,7 +198,7 @@ class _Search:
             checks=self.checks,
             seconds=seconds,
             resource=self._resource,
-            reason="" if verdict.accepted else (verdict.findings[0].message if verdict.findings else verdict.state),
+            reason=verdict.reason,
         )
 
 

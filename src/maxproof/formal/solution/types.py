@@ -64,3 +64,10 @@ class SolutionVerdict:
     @property
     def accepted(self) -> bool:
         return self.state is SolutionState.ACCEPTED
+
+    @property
+    def reason(self) -> str:
+        """One line: why it isn't accepted; "" if it is."""
+        if self.accepted:
+            return ""
+        return self.findings[0].message if self.findings else self.state.value
