@@ -1,0 +1,141 @@
+"""What types say beyond the solver's sorts: natural numbers, finite sets, and parts of tuples and datatypes."""
+
+from __future__ import annotations
+
+from maxproof.formal.embedded.core import (
+    BOOL,
+    INT,
+    NAT,
+    Basic,
+    Bool,
+    Builtin,
+    Call,
+    Construct,
+    CoreProgram,
+    DataOf,
+    Field,
+    FunctionOf,
+    Int,
+    Invoke,
+    Op,
+    Quant,
+    SeqOf,
+    SetOf,
+    Sort,
+    Term,
+    TupleOf,
+    Var,
+)
+from maxproof.formal.embedded.core.walk import conjunction
+from maxproof.formal.embedded.errors import Unsupported
+
+FINITE = "finite#"  # (set) bool: the set is finite; no name of a program has a `#`
+
+
+def constraint(value: Term, sort: Sort, core: CoreProgram, depth: int = 0) -> Term:
+    """What holds of each value of `sort`, as a term over `value`; `Bool(True)` where the solver's sort says it all.
+
+    Raises Unsupported for a recursive datatype with constrained fields.
+    """
+    match sort:
+        case Basic(name="nat"):
+            return Builtin(Op.LE, (Int(0), value), BOOL)
+        case Basic():
+            return Bool(True)
+        case SetOf(element=element, finite=finite):
+            item = Var(f"item#{depth}", element)
+            inner = constraint(item, element, core, depth + 1)
+            parts = [Call(FINITE, (value,), BOOL)] if finite else []
+            if inner != Bool(True):
+                parts.append(_all((item,), Builtin(Op.IN, (item, value), BOOL), inner))  # type: ignore[arg-type]
+            return conjunction(parts)
+        case SeqOf(element=element):
+            index = Var(f"index#{depth}", INT)
+            inner = constraint(Builtin(Op.AT, (value, index), element), element, core, depth + 1)
+            if inner == Bool(True):
+                return inner
+            low = Builtin(Op.LE, (Int(0), index), BOOL)
+            high = Builtin(Op.LT, (index, Builtin(Op.CARD, (value,), NAT)), BOOL)
+            return _all((index,), conjunction([low, high]), inner)
+        case FunctionOf(params=params, result=result):
+            args = tuple(Var(f"argument{i}#{depth}", param) for i, param in enumerate(params))
+            inner = constraint(Invoke(value, args, result), result, core, depth + 1)
+            return inner if inner == Bool(True) else _all(args, Bool(True), inner)
+        case TupleOf() | DataOf() if is_product(sort, core):
+            fields = parts_of(value, core)
+            return conjunction(constraint(part, part.sort, core, depth + 1) for part in fields)
+        case DataOf(name=name):
+            if _plain(name, core, frozenset()):
+                return Bool(True)
+            raise Unsupported(f"datatype {name} with constrained fields in several constructors", value.at)
+    return Bool(True)
+
+
+def _all(bound: tuple[Var, ...], bounds: Term, body: Term) -> Term:
+    return Quant("forall", bound, bounds, body)
+
+
+def is_product(sort: Sort, core: CoreProgram) -> bool:
+    """A tuple, or a datatype with one constructor that doesn't contain itself."""
+    if isinstance(sort, TupleOf):
+        return True
+    if not isinstance(sort, DataOf) or len(core.datatypes[sort.name].constructors) != 1:
+        return False
+    seen: set[str] = set()
+    pending: list[Sort] = [s for _, s in core.datatypes[sort.name].constructors[0].fields]
+    while pending:
+        match pending.pop():
+            case DataOf(name=name):
+                if name == sort.name:
+                    return False
+                if name not in seen:
+                    seen.add(name)
+                    pending += [s for c in core.datatypes[name].constructors for _, s in c.fields]
+            case TupleOf(items=items):
+                pending += items
+            case SetOf(element=element) | SeqOf(element=element):
+                pending.append(element)
+            case FunctionOf(params=params, result=result):
+                pending += [*params, result]
+    return True
+
+
+def parts_of(value: Term, core: CoreProgram) -> list[Field]:
+    """The fields of a product, as terms."""
+    sort = value.sort
+    if isinstance(sort, TupleOf):
+        return [Field(value, str(i), item) for i, item in enumerate(sort.items)]
+    assert isinstance(sort, DataOf)
+    return [Field(value, name, field) for name, field in core.datatypes[sort.name].constructors[0].fields]
+
+
+def assembled(parts: list[Term], sort: Sort, core: CoreProgram) -> Term:
+    """The product with these fields."""
+    if isinstance(sort, TupleOf):
+        return Builtin(Op.TUPLE, tuple(parts), sort)
+    assert isinstance(sort, DataOf)
+    return Construct(core.datatypes[sort.name].constructors[0].name, tuple(parts), sort)
+
+
+def _plain(name: str, core: CoreProgram, above: frozenset[str]) -> bool:
+    """No value of the datatype is constrained anywhere inside."""
+    if name in above:
+        return True
+    inner = above | {name}
+    return all(_plain_sort(s, core, inner) for c in core.datatypes[name].constructors for _, s in c.fields)
+
+
+def _plain_sort(sort: Sort, core: CoreProgram, above: frozenset[str]) -> bool:
+    match sort:
+        case Basic(name=name):
+            return name != "nat"
+        case SetOf(element=element, finite=finite):
+            return not finite and _plain_sort(element, core, above)
+        case SeqOf(element=element):
+            return _plain_sort(element, core, above)
+        case TupleOf(items=items):
+            return all(_plain_sort(item, core, above) for item in items)
+        case FunctionOf(result=result):
+            return _plain_sort(result, core, above)
+        case DataOf(name=name):
+            return _plain(name, core, above)
