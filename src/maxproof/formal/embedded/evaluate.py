@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from maxproof.formal.embedded.core import NAT, CoreProgram, FunctionOf, Term
+from maxproof.formal.embedded.core import NAT, CoreProgram, FunctionOf, Term, Var
 from maxproof.formal.embedded.evaluate_compile import Compiler, Layout
 from maxproof.formal.embedded.evaluate_domains import Code
 from maxproof.formal.embedded.evaluate_natives import NATIVES
@@ -122,6 +122,26 @@ class Evaluator:
         with _deep_stack():
             code = compiler.code(term, {name: slot for slot, name in enumerate(names)})
         return Expression(self, code, layout)
+
+    def candidates(
+        self, unknowns: Sequence[Var], conditions: Sequence[Term], budget: Budget, most: int
+    ) -> list[tuple[Value, ...]] | None:
+        """All values of `unknowns` that `conditions` may allow, in order; None for more than `most`.
+
+        Other variables of the conditions may have any value. Raises NotComputable where the candidates aren't finite.
+        """
+        self.start(budget)
+        layout = Layout(slots=len(unknowns))
+        slots = {var.name: slot for slot, var in enumerate(unknowns)}
+        domain = Compiler(self.core, self, self.meter, layout).domain(unknowns, slots, conditions)
+        found: list[tuple[Value, ...]] = []
+        frame: list[Any] = [None] * len(unknowns)
+        with _deep_stack():
+            for _ in domain.assignments(frame):
+                if len(found) == most:
+                    return None
+                found.append(tuple(frame[: len(unknowns)]))
+        return found
 
     def native(self, name: str) -> bool:
         """Whether calls of `name` are computed natively."""

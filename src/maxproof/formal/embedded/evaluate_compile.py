@@ -250,7 +250,8 @@ class Compiler:
 
     # Binders
 
-    def _domain(self, unknowns: Sequence[Var], own: list[int], scope: dict[str, int], known: Sequence[Term]) -> Domain:
+    def domain(self, unknowns: Sequence[Var], scope: Mapping[str, int], conditions: Sequence[Term]) -> Domain:
+        """The candidates for `unknowns`, which are in scope."""
         layout, level = self.layout, self.layout.level
 
         def compile_later(term: Term) -> Code:
@@ -264,15 +265,16 @@ class Compiler:
 
             return run
 
-        return Domain(unknowns, own, known, compile_later, self.functions.native, self.meter)
+        own = [scope[var.name] for var in unknowns]
+        return Domain(unknowns, own, conditions, compile_later, self.functions.native, self.meter)
 
     def _quantifier(self, term: Quant, slots: Mapping[str, int]) -> Code:
         size = self.layout.size
-        own, scope = self._scope(term.vars, slots)
+        _, scope = self._scope(term.vars, slots)
         condition, body = self.code(term.range, scope), self.code(term.body, scope)
         forall = term.kind == "forall"
         more = antecedents(term.body) if forall else facts(term.body)
-        domain = self._domain(term.vars, own, scope, [*facts(term.range), *more])
+        domain = self.domain(term.vars, scope, [*facts(term.range), *more])
         if forall:
             holds = connective([lambda frame: not condition(frame), body], stop=True)
         else:
@@ -283,9 +285,9 @@ class Compiler:
         if isinstance(term.sort, SetOf) and has_functions(term.sort.element, self.core):
             return refuse("a set of functions")
         size, meter = self.layout.size, self.meter
-        own, scope = self._scope(term.vars, slots)
+        _, scope = self._scope(term.vars, slots)
         condition, item = self.code(term.range, scope), self.code(term.term, scope)
-        domain = self._domain(term.vars, own, scope, facts(term.range))
+        domain = self.domain(term.vars, scope, facts(term.range))
         size = self.layout.size - size
 
         def run(frame: list[Any]) -> Value:
@@ -303,7 +305,7 @@ class Compiler:
         meter = self.meter
         own, scope = self._scope(term.vars, slots)
         condition, body = self.code(term.predicate, scope), self.code(term.body, scope)
-        domain = self._domain(term.vars, own, scope, facts(term.predicate))
+        domain = self.domain(term.vars, scope, facts(term.predicate))
 
         def run(frame: list[Any]) -> Value:
             chosen: list[Value] | None = None
