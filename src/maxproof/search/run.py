@@ -22,7 +22,7 @@ from maxproof.search.engine import search
 from maxproof.search.events import Observer
 from maxproof.search.prompted import prompted_roles
 from maxproof.search.run_folder import RunFolder
-from maxproof.search.settings import SearchSettings
+from maxproof.search.settings import RunSettings, SearchSettings
 from maxproof.search.types import SearchResult
 from maxproof.verifier import Verifier
 from maxproof.verifier.types import Draft, Verification
@@ -117,7 +117,6 @@ def _bindings(folder: RunFolder) -> Bindings:
 @asynccontextmanager
 async def _caller(folder: RunFolder, *, replay: bool) -> AsyncIterator[JournaledCaller]:
     settings = folder.settings
-    bindings = _bindings(folder)
     with _journal(folder, replay=replay) as journal:
         if not folder.saved:
             folder.save()
@@ -128,17 +127,42 @@ async def _caller(folder: RunFolder, *, replay: bool) -> AsyncIterator[Journaled
             folder = replace(folder, served={**folder.served, endpoint: model})
             folder.save()
 
-        def caller(clients: Mapping[str, ChatClient]) -> JournaledCaller:
-            return JournaledCaller(
-                journal, clients, bindings, settings.budget, settings.search.seed,
-                reserved_calls=reserved, served=folder.served, keep_served=keep_served,
-            )  # fmt: skip
+        async with open_caller(
+            journal, settings, _bindings(folder), folder.served, keep_served, reserved, replay=replay
+        ) as caller:
+            yield caller
 
-        if replay:
-            yield caller({})
-        else:
-            async with open_clients(bindings.endpoints, settings.search.seed) as clients:
-                yield caller(clients)
+
+@asynccontextmanager
+async def open_caller(
+    journal: Journal,
+    settings: RunSettings,
+    bindings: Bindings,
+    served: Mapping[str, str],
+    keep_served: Callable[[str, str], None],
+    reserved_calls: int = 0,
+    *,
+    replay: bool = False,
+) -> AsyncIterator[JournaledCaller]:
+    """A caller over `journal`, with connections to the endpoints of `bindings` unless it is a replay.
+
+    Args:
+        served: by endpoint, the model that its server gave this run earlier.
+        keep_served: is told of each further one.
+        reserved_calls: of a call budget, what is kept for the end of the run.
+    """
+
+    def caller(clients: Mapping[str, ChatClient]) -> JournaledCaller:
+        return JournaledCaller(
+            journal, clients, bindings, settings.budget, settings.search.seed,
+            reserved_calls=reserved_calls, served=served, keep_served=keep_served,
+        )  # fmt: skip
+
+    if replay:
+        yield caller({})
+    else:
+        async with open_clients(bindings.endpoints, settings.search.seed) as clients:
+            yield caller(clients)
 
 
 def tournament_calls(settings: SearchSettings) -> int:
