@@ -1,0 +1,495 @@
+"""Printing types and expressions with no more parentheses than every reader of Dafny needs.
+
+The text parses to the tree it came from, in both dialects. Where versions of Dafny read differently (an endless
+expression in the middle, `a < b, c > (d)` that looks like type arguments), parentheses leave no choice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from enum import Enum
+from fractions import Fraction
+from typing import Any, Final
+
+from maxproof.formal.syntax.ast import (
+    Apply,
+    AsExpr,
+    Attribute,
+    Binary,
+    Binder,
+    BoolLiteral,
+    Cardinality,
+    Comparison,
+    Comprehension,
+    Expr,
+    FunctionType,
+    IfExpr,
+    Index,
+    IntLiteral,
+    LambdaExpr,
+    LetExpr,
+    MatchExpr,
+    Member,
+    Name,
+    NamedType,
+    Quantifier,
+    RealLiteral,
+    SeqDisplay,
+    SeqInit,
+    SetDisplay,
+    Slice,
+    Stmt,
+    StmtExpr,
+    StringLiteral,
+    TupleExpr,
+    TupleType,
+    Type,
+    Unary,
+    Update,
+)
+from maxproof.formal.syntax.dialect import Dialect
+from maxproof.formal.syntax.printed import Writer
+
+_LEVELS: Final = {"<==>": 1, "==>": 2, "<==": 2, "&&": 3, "||": 3, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
+_RELATION, _SUM, _AS, _UNARY, _PRIMARY, BRACKETED = 4, 5, 7, 8, 9, 10
+_ENDLESS: Final = (IfExpr, LetExpr, LambdaExpr, Quantifier, Comprehension, MatchExpr, StmtExpr)
+_STRING = re.compile(r'(?:[^"\\\r\n]|\\[^\r\n])*\Z')
+
+
+class Place(Enum):
+    """Where an expression stands, which decides what may end it without parentheses."""
+
+    BODY = "a function's body"
+    CLOSED = "between closing signs"
+    CLAUSE = "a clause, where Dafny reads no bare lambda"
+    ITEM = "one of several, with commas between"
+
+
+class ExpressionPrinter:
+    def __init__(self, writer: Writer, dialect: Dialect) -> None:
+        self.writer = writer
+        self.dialect = dialect
+        self._write = writer.write
+
+    def statement_in_expression(self, statement: Stmt) -> None:
+        """On one line, with its end. The printer of statements knows how."""
+        raise NotImplementedError
+
+    # Types and variables
+
+    def write_type(self, type_: Type) -> None:
+        opened = self.writer.open(type_)
+        match type_:
+            case NamedType():
+                self._write(type_.name)
+                if type_.args:
+                    self._write("<")
+                    self._separated(type_.args, self.write_type)
+                    self._write(">")
+            case TupleType():
+                self._write("(")
+                self._separated(type_.items, self.write_type)
+                self._write(")")
+            case FunctionType():
+                only = type_.params[0] if len(type_.params) == 1 else None
+                if isinstance(only, NamedType):
+                    self.write_type(only)
+                else:
+                    self._write("(")
+                    self._separated(type_.params, self.write_type)
+                    self._write(")")
+                self._write(f" {type_.arrow} ")
+                self.write_type(type_.result)
+        self.writer.close(opened)
+
+    def binder(self, binder: Binder) -> None:
+        opened = self.writer.open(binder)
+        self._write(binder.name)
+        if binder.type is not None:
+            self._write(": ")
+            self.write_type(binder.type)
+        self.writer.close(opened)
+
+    def binders(self, binders: Iterable[Binder]) -> None:
+        self._separated(binders, self.binder)
+
+    def attributes(self, attributes: Iterable[Attribute], *, before: str = " ", after: str = "") -> None:
+        """In braces, each with `before` before it and `after` after it."""
+        for attribute in attributes:
+            self._write(before + "{:")
+            name = attribute.name
+            # Dafny 2.3 has no `@`; the names differ in the first letter's case.
+            self._write(name if attribute.form == "brace" else name[:1].lower() + name[1:])
+            if attribute.args:
+                self._write(" ")
+                self.items(attribute.args, force=True)
+            self._write("}" + after)
+
+    # Expressions
+
+    def expression(self, expression: Expr, place: Place = Place.CLOSED, level: int = 0) -> None:
+        """An expression, in parentheses where it needs them.
+
+        Args:
+            place: what surrounds it, when nothing to its right can join it (`level` 0).
+            level: for an operand: how tightly it must bind to stand without parentheses; `BRACKETED`: it never may.
+        """
+        bare = _level(expression) >= level if level else _stands_bare(expression, place)
+        if not bare:
+            self._write("(")
+        opened = self.writer.open(expression)
+        self._printers[type(expression)](self, expression, place if bare else Place.BODY)
+        self.writer.close(opened)
+        if not bare:
+            self._write(")")
+
+    def items(self, items: tuple[Expr, ...], *, force: bool = False) -> None:
+        """With commas between. `force`: as if there were several."""
+        if len(items) == 1 and not force:
+            self.expression(items[0])
+            return
+        closes = [any(_bare_relation(item, ">")) for item in items]
+        for index, item in enumerate(items):
+            if index:
+                self._write(", ")
+            # `a < b, c > (d)` reads as `a<b, c>(d)`, a call with type arguments.
+            if any(closes[index + 1 :]) and any(_bare_relation(item, "<")):
+                self.expression(item, level=BRACKETED)
+            else:
+                self.expression(item, Place.ITEM)
+
+    def _separated(self, items: Iterable[Any], write_item: Callable[[Any], None]) -> None:
+        for index, item in enumerate(items):
+            if index:
+                self._write(", ")
+            write_item(item)
+
+    # One method a class
+
+    def _int(self, node: IntLiteral, _place: Place) -> None:
+        self._write(str(node.value))
+
+    def _real(self, node: RealLiteral, _place: Place) -> None:
+        self._write(_decimal(node.value))
+
+    def _bool(self, node: BoolLiteral, _place: Place) -> None:
+        self._write("true" if node.value else "false")
+
+    def _string(self, node: StringLiteral, _place: Place) -> None:
+        if not _STRING.match(node.value):
+            raise ValueError("a string literal's quotes and line ends must be escaped")
+        self._write(f'"{node.value}"')
+
+    def _name(self, node: Name, _place: Place) -> None:
+        self._write(node.name)
+
+    def _unary(self, node: Unary, _place: Place) -> None:
+        self._write(node.op)
+        self.expression(node.operand, level=_PRIMARY)
+
+    def _cardinality(self, node: Cardinality, _place: Place) -> None:
+        self._write("|")
+        # `||` is another sign.
+        touching = isinstance(_first(node.operand), Cardinality) or isinstance(_last(node.operand), Cardinality)
+        self.expression(node.operand, level=BRACKETED if touching else 1)
+        self._write("|")
+
+    def _binary(self, node: Binary, _place: Place) -> None:
+        level = _LEVELS[node.op]
+        left, right = level, level + 1
+        if node.op in ("==>", "<==", "&&", "||"):
+            # These mix with their like only.
+            left = level if node.op != "==>" and _op(node.left) == node.op else level + 1
+            right = level if node.op == "==>" and _op(node.right) == node.op else level + 1
+        self.expression(node.left, level=left)
+        self._write(f" {node.op} ")
+        self.expression(node.right, level=right)
+
+    def _comparison(self, node: Comparison, _place: Place) -> None:
+        self.expression(node.operands[0], level=_SUM)
+        for op, operand in zip(node.ops, node.operands[1:], strict=True):
+            self._write(f" {op} ")
+            self.expression(operand, level=_SUM)
+
+    def _as(self, node: AsExpr, _place: Place) -> None:
+        self.expression(node.value, level=_AS)
+        self._write(" as ")
+        if isinstance(node.type, FunctionType):
+            self._write("(")
+            self.write_type(node.type)
+            self._write(")")
+        else:
+            self.write_type(node.type)
+
+    def _base(self, node: Expr) -> None:
+        """What a member, an index or arguments follow."""
+        number = isinstance(node, IntLiteral | RealLiteral)
+        self.expression(node, level=BRACKETED if number else _PRIMARY)
+
+    def _apply(self, node: Apply, _place: Place) -> None:
+        self._base(node.function)
+        self._write("(")
+        self.items(node.args)
+        self._write(")")
+
+    def _member(self, node: Member, _place: Place) -> None:
+        # `t.0.1` has a decimal in it for some readers.
+        if node.name.isdigit() and isinstance(node.value, Member) and node.value.name.isdigit():
+            self.expression(node.value, level=BRACKETED)
+        else:
+            self._base(node.value)
+        self._write(f".{node.name}")
+
+    def _index(self, node: Index, _place: Place) -> None:
+        self._base(node.value)
+        self._write("[")
+        self.expression(node.index)
+        self._write("]")
+
+    def _slice(self, node: Slice, _place: Place) -> None:
+        self._base(node.value)
+        self._write("[")
+        if node.low is not None:
+            self.expression(node.low, level=1)
+        self._write("..")
+        if node.high is not None:
+            self.expression(node.high, level=1)
+        self._write("]")
+
+    def _update(self, node: Update, _place: Place) -> None:
+        self._base(node.value)
+        self._write("[")
+        self.expression(node.index, level=1)
+        self._write(" := ")
+        self.expression(node.item)
+        self._write("]")
+
+    def _tuple(self, node: TupleExpr, _place: Place) -> None:
+        self._write("(")
+        self.items(node.items)
+        self._write(")")
+
+    def _set(self, node: SetDisplay, _place: Place) -> None:
+        self._write("{" if node.finite else "iset{")
+        self.items(node.items)
+        self._write("}")
+
+    def _seq(self, node: SeqDisplay, _place: Place) -> None:
+        self._write("[")
+        self.items(node.items)
+        self._write("]")
+
+    def _seq_init(self, node: SeqInit, _place: Place) -> None:
+        self._write("seq(")
+        self.items((node.length, node.function))
+        self._write(")")
+
+    # Endless ones
+
+    def _if(self, node: IfExpr, place: Place) -> None:
+        self._write("if ")
+        self.expression(node.condition, level=1)
+        self._write(" then ")
+        self.expression(node.then)
+        self._write(" else ")
+        self.expression(node.otherwise, place if isinstance(node.otherwise, IfExpr) else _inside(place))
+
+    def _let(self, node: LetExpr, place: Place) -> None:
+        self._write("var ")
+        self.binders(node.binders)
+        self._write(" :| " if node.such_that else " := ")
+        self.items(node.values)
+        self._write("; ")
+        self.expression(node.body, place)
+
+    def _lambda(self, node: LambdaExpr, place: Place) -> None:
+        if len(node.params) == 1 and node.params[0].type is None and not node.requires:
+            self._write(node.params[0].name)
+        else:
+            self._write("(")
+            self.binders(node.params)
+            self._write(")")
+        for condition in node.requires:
+            self._write(" requires ")
+            self.expression(condition, level=1)
+        self._write(" => ")
+        self.expression(node.body, _inside(place))
+
+    def _quantifier(self, node: Quantifier, place: Place) -> None:
+        self._write(f"{node.kind} ")
+        self.domain(node.binders, node.attributes, node.range)
+        self._write(" :: ")
+        self.expression(node.body, _inside(place))
+
+    def _comprehension(self, node: Comprehension, place: Place) -> None:
+        self._write("set " if node.finite else "iset ")
+        self.domain(node.binders, node.attributes, node.range)
+        if node.term is not None:
+            self._write(" :: ")
+            self.expression(node.term, _inside(place))
+
+    def domain(self, binders: Iterable[Binder], attributes: Iterable[Attribute], limits: Expr | None) -> None:
+        self.binders(binders)
+        self.attributes(attributes)
+        if limits is not None:
+            self._write(" | ")
+            self.expression(limits, level=1)
+
+    def _match(self, node: MatchExpr, place: Place) -> None:
+        self._write("match ")
+        self.expression(node.value, level=1)
+        self._write(" {")
+        for case in node.cases:
+            opened = self.writer.open(case)
+            self._write(f" case {case.constructor}")
+            if case.binders:
+                self._write("(")
+                self.binders(case.binders)
+                self._write(")")
+            self._write(" => ")
+            if isinstance(case.body, tuple):
+                raise ValueError("a case of a match expression holds an expression")
+            self.expression(case.body, _inside(place))
+            self.writer.close(opened)
+        self._write(" }")
+
+    def _statement(self, node: StmtExpr, place: Place) -> None:
+        self.statement_in_expression(node.statement)
+        self._write(" ")
+        self.expression(node.value, place)
+
+    _printers: Final[dict[type, Callable[[Any, Any, Place], None]]] = {
+        IntLiteral: _int,
+        RealLiteral: _real,
+        BoolLiteral: _bool,
+        StringLiteral: _string,
+        Name: _name,
+        Unary: _unary,
+        Cardinality: _cardinality,
+        Binary: _binary,
+        Comparison: _comparison,
+        Apply: _apply,
+        Member: _member,
+        Index: _index,
+        Slice: _slice,
+        Update: _update,
+        TupleExpr: _tuple,
+        SetDisplay: _set,
+        SeqDisplay: _seq,
+        SeqInit: _seq_init,
+        IfExpr: _if,
+        LetExpr: _let,
+        LambdaExpr: _lambda,
+        Quantifier: _quantifier,
+        Comprehension: _comprehension,
+        AsExpr: _as,
+        MatchExpr: _match,
+        StmtExpr: _statement,
+    }
+
+
+def _stands_bare(expression: Expr, place: Place) -> bool:
+    if not isinstance(expression, _ENDLESS) or place is Place.BODY:
+        return True
+    if isinstance(expression, LambdaExpr):
+        return place is not Place.CLAUSE
+    return place is not Place.ITEM and not isinstance(expression, LetExpr | StmtExpr)
+
+
+def _inside(place: Place) -> Place:
+    """Where the last part of an endless expression stands."""
+    return Place.CLOSED if place is Place.BODY else place
+
+
+def _level(expression: Expr) -> int:
+    match expression:
+        case Binary():
+            return _LEVELS[expression.op]
+        case Comparison():
+            return _RELATION
+        case AsExpr():
+            # After a datatype's name, `<` could open type arguments.
+            plain = not isinstance(expression.type, NamedType) or expression.type.name in ("int", "nat", "real", "bool")
+            return _AS if plain else _RELATION
+        case Unary():
+            return _UNARY
+        case IntLiteral() | RealLiteral() if expression.value < 0:
+            return _UNARY
+        case RealLiteral() if "/" in _decimal(expression.value):
+            return _LEVELS["/"]
+    return 0 if isinstance(expression, _ENDLESS) else _PRIMARY
+
+
+def _op(expression: Expr) -> str:
+    return expression.op if isinstance(expression, Binary) else ""
+
+
+def _first(expression: Expr) -> Expr:
+    """The leaf that is printed first, if no parentheses come before it."""
+    while True:
+        match expression:
+            case Binary():
+                expression = expression.left
+            case Comparison():
+                expression = expression.operands[0]
+            case Apply():
+                expression = expression.function
+            case AsExpr() | Member() | Index() | Slice() | Update():
+                expression = expression.value
+            case _:
+                return expression
+
+
+def _last(expression: Expr) -> Expr:
+    """The leaf that is printed last, if no parentheses come after it."""
+    while True:
+        match expression:
+            case Binary():
+                expression = expression.right
+            case Comparison():
+                expression = expression.operands[-1]
+            case Unary():
+                expression = expression.operand
+            case _:
+                return expression
+
+
+def starts_with_brace(expression: Expr) -> bool:
+    """Whether its text begins with `{`, which opens a block where a statement or a hint may stand."""
+    first = _first(expression)
+    return isinstance(first, SetDisplay) and first.finite
+
+
+def _bare_relation(expression: Expr, op: str) -> Iterable[bool]:
+    """Whether `op` is printed in `expression` outside all brackets: one True for each time, at least."""
+    waiting = [expression]
+    while waiting:
+        node = waiting.pop()
+        match node:
+            case Comparison():
+                yield op in node.ops
+                waiting.extend(node.operands)
+            case Binary():
+                waiting.extend((node.left, node.right))
+            case Unary():
+                waiting.append(node.operand)
+            case AsExpr():
+                waiting.append(node.value)
+            case LambdaExpr():
+                waiting.append(node.body)
+
+
+def _decimal(value: Fraction) -> str:
+    """`0.25`; a fraction that no decimal equals as a quotient, `1.0 / 3.0`."""
+    rest, places = value.denominator, 0
+    twos = (rest & -rest).bit_length() - 1
+    rest >>= twos
+    while rest % 5 == 0:
+        rest //= 5
+        places += 1
+    if rest != 1:
+        return f"{value.numerator}.0 / {value.denominator}.0"
+    places = max(places, twos, 1)
+    digits = str(abs(value.numerator) * 10**places // value.denominator).rjust(places + 1, "0")
+    return f"{'-' if value < 0 else ''}{digits[:-places]}.{digits[-places:]}"
