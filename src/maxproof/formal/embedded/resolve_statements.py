@@ -1,0 +1,488 @@
+"""Statements: every assignment makes a new variable, and the versions of two branches meet in a common one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from maxproof.formal.embedded.core import (
+    AssertStep,
+    Branch,
+    CallStep,
+    ChooseStep,
+    Define,
+    ForallStep,
+    Proved,
+    ReturnStep,
+    Step,
+    Term,
+    Var,
+)
+from maxproof.formal.embedded.errors import Unsupported
+from maxproof.formal.embedded.resolve_calc import calculation
+from maxproof.formal.embedded.resolve_infer import arguments, condition, count, define, expect, infer, take_sort
+from maxproof.formal.embedded.resolve_match import Pattern, patterns
+from maxproof.formal.embedded.resolve_operators import TRUE
+from maxproof.formal.embedded.resolve_scope import MAX_NESTING, Case, Env, Signature, Typed, Unit, Version, joined
+from maxproof.formal.embedded.resolve_types import Type, Variable, mistaken, sort_of
+from maxproof.formal.syntax import ast
+from maxproof.formal.syntax.ast import Position
+from maxproof.problems.errors import nearest
+
+Steps: TypeAlias = Callable[[], list[Step]]
+"""Builds the steps of a statement once all types are settled; to be called in program order."""
+
+
+@dataclass(eq=False, slots=True)
+class Scope:
+    """Where a statement stands.
+
+    Attributes:
+        names: the source variables that can be seen.
+        current: the core name that each of them has now; None: no value yet.
+        assignable: those that statements here may assign to.
+        results: the lemma's results where `return` is allowed.
+        ended: what follows is never reached.
+        own: names declared in this very block.
+    """
+
+    names: dict[str, Variable]
+    current: dict[Variable, str | None]
+    assignable: frozenset[Variable] = frozenset()
+    results: tuple[Variable, ...] | None = None
+    ended: bool = False
+    own: set[str] = field(default_factory=set)
+
+    def env(self) -> dict[str, Version]:
+        return {name: Version(variable, self.current[variable]) for name, variable in self.names.items()}
+
+    def inner(self, locked: bool = False) -> Scope:
+        """A block inside this one; `locked`: it may neither assign to variables out here nor return."""
+        if locked:
+            return Scope(dict(self.names), dict(self.current))
+        return Scope(dict(self.names), dict(self.current), self.assignable, self.results)
+
+    def declare(self, version: Version) -> None:
+        variable = version.variable
+        self.names[variable.name] = variable
+        self.current[variable] = version.name
+        self.own.add(variable.name)
+        if variable.kind in ("local", "result"):
+            self.assignable |= {variable}
+
+
+def proof_steps(unit: Unit, env: Env, statements: Sequence[ast.Stmt]) -> Steps:
+    """Statements that stand in an expression: they change no variable outside."""
+    names = {name: version.variable for name, version in env.items()}
+    scope = Scope(names, {version.variable: version.name for version in env.values()})
+    return block(unit, scope, statements)
+
+
+def block(unit: Unit, scope: Scope, statements: Iterable[ast.Stmt]) -> Steps:
+    """The statements in order, in `scope` itself."""
+    unit.depth += 1
+    if unit.depth > MAX_NESTING:
+        raise Unsupported(f"statements nested deeper than {MAX_NESTING} levels")
+    try:
+        parts = [_STATEMENTS[type(statement)](unit, scope, statement) for statement in statements]
+    finally:
+        unit.depth -= 1
+
+    def build() -> list[Step]:
+        steps: list[Step] = []
+        for part in parts:
+            steps.extend(part())
+        return steps
+
+    return build
+
+
+def _locked(unit: Unit, scope: Scope, statements: Iterable[ast.Stmt]) -> Steps:
+    return block(unit, scope.inner(locked=True), statements)
+
+
+def _nothing() -> list[Step]:
+    return []
+
+
+def _assert(unit: Unit, scope: Scope, statement: ast.Assert) -> Steps:
+    test = condition(unit, scope.env(), statement.condition, "an assertion")
+    by = None if statement.by is None else _locked(unit, scope, statement.by.body)
+    return lambda: [AssertStep(test.build(), None if by is None else tuple(by()), at=statement.at)]
+
+
+def _assume(unit: Unit, scope: Scope, statement: ast.Assume) -> Steps:
+    unit.report(f"{statement.keyword} proves nothing: it is not accepted", statement.at)
+    return _nothing
+
+
+def _block(unit: Unit, scope: Scope, statement: ast.Block) -> Steps:
+    inner = scope.inner()
+    steps = block(unit, inner, statement.body)
+    for variable in scope.current:
+        scope.current[variable] = inner.current[variable]
+    scope.ended = inner.ended
+    return steps
+
+
+def _calc(unit: Unit, scope: Scope, statement: ast.Calc) -> Steps:
+    env = scope.env()
+    with unit.copied(4):
+        lines = [infer(unit, env, line) for line in statement.lines]
+    hints = [_locked(unit, scope, hint) for hint in statement.hints]
+    step = calculation(unit, statement, lines)
+    return lambda: [step(tuple([tuple(hint()) for hint in hints]))]
+
+
+def _forall(unit: Unit, scope: Scope, statement: ast.ForallStmt) -> Steps:
+    inner = scope.inner(locked=True)
+    inner.own = set()
+    _, versions = unit.bind({}, statement.binders, "bound")
+    for version in versions:
+        inner.declare(version)
+    env = inner.env()
+    limits = TRUE if statement.range is None else condition(unit, env, statement.range, "a range")
+    ensures = [condition(unit, env, clause.condition, "ensures") for clause in statement.ensures]
+    if statement.body is None:
+        unit.report("a forall statement needs a body: { } if there is nothing to say", statement.at)
+        return _nothing
+    inner.own = set()
+    body = block(unit, inner, statement.body.body)
+
+    def build() -> list[Step]:
+        bound = tuple([version.var(statement.at) for version in versions])
+        claims = tuple([clause.build() for clause in ensures])
+        return [ForallStep(bound, limits.build(), claims, tuple(body()), at=statement.at)]
+
+    return build
+
+
+# Branches
+
+
+@dataclass(slots=True)
+class _Arm:
+    scope: Scope
+    steps: Steps
+    joins: list[tuple[Variable, str, str]] = field(default_factory=list)
+
+    def body(self, at: Position) -> tuple[Step, ...]:
+        """Its steps, then the common versions of what was assigned in some arm."""
+        steps = self.steps()
+        for variable, new, old in self.joins:
+            sort = variable.settled()
+            steps.append(Define(Var(new, sort, at=at), Var(old, sort, at=at), at=at))
+        return tuple(steps)
+
+
+def _meet(unit: Unit, scope: Scope, arms: list[_Arm]) -> None:
+    """After the arms, `scope` sees one version of each variable: the old one, or a new one that all arms define."""
+    running = [arm for arm in arms if not arm.scope.ended]
+    if not running:
+        scope.ended = bool(arms)
+        return
+    for variable in scope.current:
+        versions = [arm.scope.current[variable] for arm in running]
+        if all(version == scope.current[variable] for version in versions):
+            continue
+        if None in versions:
+            scope.current[variable] = None
+            continue
+        new = unit.fresh(variable.name)
+        scope.current[variable] = new
+        for arm, version in zip(running, versions, strict=True):
+            assert version is not None
+            arm.joins.append((variable, new, version))
+
+
+def _arm(unit: Unit, scope: Scope, statements: Iterable[ast.Stmt], bound: Iterable[Version] = ()) -> _Arm:
+    inner = scope.inner()
+    for version in bound:
+        inner.declare(version)
+    inner.own = set()
+    return _Arm(inner, block(unit, inner, statements))
+
+
+def _guard(unit: Unit, scope: Scope, test: ast.Expr, binders: tuple[ast.Binder, ...]) -> tuple[Typed, list[Version]]:
+    env, versions = unit.bind(scope.env(), binders, "bound")
+    return condition(unit, env, test, "the condition of if"), versions
+
+
+def _if(unit: Unit, scope: Scope, statement: ast.IfStmt) -> Steps:
+    guards: list[tuple[Typed, list[Version]]] = []
+    arms: list[_Arm] = []
+    rest: ast.Block | ast.IfStmt | ast.IfCases | None = statement
+    while isinstance(rest, ast.IfStmt):
+        guards.append(_guard(unit, scope, rest.condition, rest.binders))
+        arms.append(_arm(unit, scope, rest.then.body, guards[-1][1]))
+        rest = rest.otherwise
+    last = () if rest is None else rest.body if isinstance(rest, ast.Block) else (rest,)
+    otherwise = _arm(unit, scope, last)
+    _meet(unit, scope, [*arms, otherwise])
+    return _branch(guards, arms, otherwise, statement.at)
+
+
+def _if_cases(unit: Unit, scope: Scope, statement: ast.IfCases) -> Steps:
+    guards = [_guard(unit, scope, case.condition, case.binders) for case in statement.cases]
+    arms = [_arm(unit, scope, case.body, versions) for case, (_, versions) in zip(statement.cases, guards, strict=True)]
+    _meet(unit, scope, arms)
+    return _branch(guards, arms, None, statement.at)
+
+
+def _branch(guards: list[tuple[Typed, list[Version]]], arms: list[_Arm], otherwise: _Arm | None, at: Position) -> Steps:
+    """With `otherwise`, the first guard that holds decides; without, any that holds may."""
+
+    def build() -> list[Step]:
+        built = []
+        for (test, versions), arm in zip(guards, arms, strict=True):
+            bound = tuple([version.var(at) for version in versions])
+            built.append((test.build(), bound, arm.body(at)))
+        last = None if otherwise is None else otherwise.body(at)
+        return [Branch(tuple(built), last, otherwise is not None, at=at)]
+
+    return build
+
+
+def _match(unit: Unit, scope: Scope, statement: ast.MatchStmt) -> Steps:
+    value = infer(unit, scope.env(), statement.value)
+    found = patterns(unit, value.type, statement.cases, statement.at)
+    arms: list[_Arm] = []
+    for pattern in found:
+        body = pattern.case.body
+        assert isinstance(body, tuple)
+        bound = [version for _, version in pattern.fields if version.variable.name != "_"]
+        arms.append(_arm(unit, scope, body, bound))
+    _meet(unit, scope, arms)
+    name = unit.fresh("match")
+
+    def body_of(pattern: Pattern, arm: _Arm, subject: Term) -> tuple[Step, ...]:
+        parts = [Define(var, part, at=pattern.case.at) for var, part in pattern.parts(subject)]
+        return (*parts, *arm.body(statement.at))
+
+    def build() -> list[Step]:
+        whole = value.build()
+        subject = whole if isinstance(whole, Var) else Var(name, whole.sort, at=statement.at)
+        steps: list[Step] = [] if subject is whole else [Define(subject, whole, at=statement.at)]
+        tests = [pattern.test(subject) for pattern in found]
+        bodies = [body_of(pattern, arm, subject) for pattern, arm in zip(found, arms, strict=True)]
+        guarded = tuple([(test, (), body) for test, body in zip(tests, bodies, strict=True) if test is not None])
+        last = bodies[-1] if tests[-1] is None else None
+        if last is None:
+            guarded, last = guarded[:-1], bodies[-1]
+        if not guarded:
+            return [*steps, *last]
+        return [*steps, Branch(guarded, last, at=statement.at)]
+
+    return build
+
+
+# Variables
+
+
+def _var(unit: Unit, scope: Scope, statement: ast.VarStmt) -> Steps:
+    variables = [unit.variable(binder, "local") for binder in statement.binders]
+    for place, (variable, binder) in enumerate(zip(variables, statement.binders, strict=True)):
+        again = variable.name in scope.own or variable.name in [other.name for other in variables[:place]]
+        if again and variable.name != "_":
+            unit.report(f"{variable.name} is declared twice", binder.at)
+    env = scope.env()
+
+    def declare() -> None:
+        for variable in variables:
+            scope.declare(Version(variable, None))
+
+    if not statement.values:
+        declare()
+        return _nothing
+    return _give(unit, scope, env, variables, statement, declare)
+
+
+def _assign(unit: Unit, scope: Scope, statement: ast.Assign) -> Steps:
+    variables: list[Variable] = []
+    for name in statement.targets:
+        variable = scope.names.get(name)
+        if variable is None:
+            unit.report(joined(f"unknown variable {name}", nearest(name, scope.names)), statement.at)
+        elif variable not in scope.assignable:
+            unit.report(f"{name} can't be assigned here: {_why_fixed(variable)}", statement.at)
+        elif variable in variables:
+            unit.report(f"{name} is assigned twice", statement.at)
+        else:
+            variables.append(variable)
+    if len(variables) < len(statement.targets):
+        return _nothing
+    return _give(unit, scope, scope.env(), variables, statement, lambda: None)
+
+
+def _why_fixed(variable: Variable) -> str:
+    kinds = {"parameter": "it is a parameter", "local": _OUTSIDE, "result": _OUTSIDE}
+    return kinds.get(variable.kind, "it is bound, not declared with var")
+
+
+_OUTSIDE = "it is declared outside of this proof"
+
+
+def _give(
+    unit: Unit,
+    scope: Scope,
+    env: dict[str, Version],
+    variables: list[Variable],
+    statement: ast.VarStmt | ast.Assign,
+    declare: Callable[[], None],
+) -> Steps:
+    """Values for `variables`: from expressions read in `env`, from a predicate, or from a lemma's results."""
+    at = statement.at
+    first = statement.values[0]
+    if statement.such_that:
+        declare()
+        versions = _renew(unit, scope, variables)
+        for variable in variables:
+            if not variable.written and isinstance(statement, ast.VarStmt):
+                variable.kind = "bound"
+        test = condition(unit, scope.env(), first, "what follows :|")
+        return lambda: [ChooseStep(tuple([version.var(at) for version in versions]), test.build(), at=at)]
+    call = _lemma_call(unit, env, first) if len(statement.values) == 1 else None
+    if call is not None:
+        assert isinstance(first, ast.Apply)
+        return _call_for(unit, scope, env, first, call, variables, declare, at)
+    if len(variables) != len(statement.values):
+        unit.report(f"{count(len(variables), 'value')} expected on the right of :=, got {len(statement.values)}", at)
+        declare()
+        _renew(unit, scope, variables)
+        return _nothing
+    values = [
+        expect(unit, env, value, variable.type, variable.name)
+        for variable, value in zip(variables, statement.values, strict=True)
+    ]
+    declare()
+    versions = _renew(unit, scope, variables)
+
+    def build() -> list[Step]:
+        built = [value.build() for value in values]
+        steps: list[Step] = []
+        for version, value in zip(versions, built, strict=True):
+            take_sort(version, value)
+            steps.append(Define(version.var(at), value, at=at))
+        return steps
+
+    return build
+
+
+def _renew(unit: Unit, scope: Scope, variables: Iterable[Variable]) -> list[Version]:
+    """A new version of each variable, current from here on."""
+    versions = [Version(variable, unit.fresh(variable.name)) for variable in variables]
+    for version in versions:
+        scope.current[version.variable] = version.name
+    return versions
+
+
+# Calls
+
+
+def _lemma_call(unit: Unit, env: Env, expr: ast.Expr) -> Signature | None:
+    if isinstance(expr, ast.Apply) and isinstance(expr.function, ast.Name) and expr.function.name not in env:
+        signature = unit.signatures.callables.get(expr.function.name)
+        return signature if signature is not None and signature.kind == "lemma" else None
+    return None
+
+
+def _call_for(
+    unit: Unit,
+    scope: Scope,
+    env: Env,
+    call: ast.Apply,
+    signature: Signature,
+    variables: list[Variable],
+    declare: Callable[[], None],
+    at: Position,
+) -> Steps:
+    """`x, y := L(args)`; no variables for a call alone."""
+    assert isinstance(call.function, ast.Name)
+    name = call.function.name
+    args = arguments(unit, env, name, signature.params, call.args, call.at)
+    if len(variables) != len(signature.results):
+        unit.report(f"{name} has {count(len(signature.results), 'result')}, {len(variables)} taken", at)
+    for variable, result in zip(variables, signature.results, strict=False):
+        unit.agree(result, variable.type, at, variable.name)
+        if not variable.written and variable.sort is None:
+            variable.sort = None if mistaken(result) else sort_of(result)
+    declare()
+    versions = _renew(unit, scope, variables)
+
+    def build() -> list[Step]:
+        outs = tuple([version.var(at) for version in versions])
+        return [CallStep(name, tuple([arg.build() for arg in args]), outs, at=at)]
+
+    return build
+
+
+def _call(unit: Unit, scope: Scope, statement: ast.CallStmt) -> Steps:
+    env = scope.env()
+    signature = _lemma_call(unit, env, statement.call)
+    if signature is None:
+        function = statement.call.function
+        if isinstance(function, ast.Name):
+            known = function.name in env or function.name in unit.signatures.names()
+            lemmas = [name for name, other in unit.signatures.callables.items() if other.kind == "lemma"]
+            message = f"{function.name} is not a lemma" if known else f"unknown lemma {function.name}"
+            unit.report(message if known else joined(message, nearest(function.name, lemmas)), statement.at)
+        else:
+            unit.report("only a lemma can be called in a statement", statement.at)
+        return _nothing
+    return _call_for(unit, scope, env, statement.call, signature, [], lambda: None, statement.at)
+
+
+def _return(unit: Unit, scope: Scope, statement: ast.Return) -> Steps:
+    at = statement.at
+    results = scope.results
+    if results is None:
+        unit.report("return is not allowed inside a proof of one step", at)
+        return _nothing
+    env = {result.name: Version(result, scope.current[result]) for result in results}
+    values: list[Typed] = []
+    if statement.values and len(statement.values) != len(results):
+        unit.report(f"{count(len(results), 'result')} expected, got {len(statement.values)}", at)
+    elif statement.values:
+        here = scope.env()
+        for result, value in zip(results, statement.values, strict=True):
+            values.append(define(unit, here, Version(result, None), value))
+    else:
+        values = [infer(unit, env, ast.Name(result.name, at=at)) for result in results]
+    scope.ended = True
+    return lambda: [ReturnStep(tuple([value.build() for value in values]), at=at)]
+
+
+def _reveal(unit: Unit, scope: Scope, statement: ast.Reveal) -> Steps:
+    return _nothing
+
+
+def _while(unit: Unit, scope: Scope, statement: ast.While) -> Steps:
+    raise Unsupported("while loop", statement.at)
+
+
+_STATEMENTS: dict[type, Callable[[Unit, Scope, Any], Steps]] = {
+    ast.Assert: _assert,
+    ast.Assume: _assume,
+    ast.Block: _block,
+    ast.Calc: _calc,
+    ast.ForallStmt: _forall,
+    ast.IfStmt: _if,
+    ast.IfCases: _if_cases,
+    ast.MatchStmt: _match,
+    ast.VarStmt: _var,
+    ast.Assign: _assign,
+    ast.CallStmt: _call,
+    ast.While: _while,
+    ast.Return: _return,
+    ast.Reveal: _reveal,
+}
+
+
+def _stmt_expr(unit: Unit, env: Env, expr: ast.StmtExpr, hint: Type | None) -> Typed:
+    steps = proof_steps(unit, env, (expr.statement,))
+    value = infer(unit, env, expr.value, hint)
+    return Typed(value.type, lambda: Proved(tuple(steps()), value.build(), at=expr.at))
+
+
+CASES: dict[type, Case] = {ast.StmtExpr: _stmt_expr}

@@ -1,0 +1,239 @@
+"""Types while they are inferred: sorts with unknowns in them, solved by unification.
+
+`nat` has the values of `int`, so unification takes the two as one, and an unknown is always solved to a type without
+`nat`. Where a value is a natural number by its declaration is kept beside: in the declared sorts themselves, which the
+built terms carry upwards, and for a variable without a written type in how it is used (`Variable.sort`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias, cast
+
+from maxproof.formal.embedded.core import (
+    INT,
+    NAT,
+    Basic,
+    DataOf,
+    FunctionOf,
+    SeqOf,
+    SetOf,
+    Sort,
+    TupleOf,
+)
+
+
+@dataclass(eq=False, slots=True)
+class Unknown:
+    """A type that is not known yet. `error` marks one that stands for a mistake already reported."""
+
+    solution: Type | None = None
+    error: bool = False
+
+
+Type: TypeAlias = Basic | SetOf | SeqOf | TupleOf | FunctionOf | DataOf | Unknown
+"""A sort in whose parts unknowns may stand."""
+
+
+def head(type_: Type) -> Type:
+    """`type_` with solved unknowns at its root replaced."""
+    while isinstance(type_, Unknown) and type_.solution is not None:
+        type_ = type_.solution
+    return type_
+
+
+def erase(type_: Type) -> Type:
+    """`type_` without its subset types: int for nat, and every function total."""
+    type_ = head(type_)
+    match type_:
+        case Basic():
+            return INT if type_ == NAT else type_
+        case SetOf():
+            return set_of(erase(type_.element), type_.finite)
+        case SeqOf():
+            return seq_of(erase(type_.element))
+        case TupleOf():
+            return tuple_of(tuple(map(erase, type_.items)))
+        case FunctionOf():
+            return function_of(tuple(map(erase, type_.params)), erase(type_.result))
+    return type_
+
+
+def set_of(element: Type, finite: bool = True) -> SetOf:
+    return SetOf(cast(Sort, element), finite)
+
+
+def seq_of(element: Type) -> SeqOf:
+    return SeqOf(cast(Sort, element))
+
+
+def tuple_of(items: tuple[Type, ...]) -> TupleOf:
+    return TupleOf(cast(tuple[Sort, ...], items))
+
+
+def function_of(params: tuple[Type, ...], result: Type, total: bool = True) -> FunctionOf:
+    return FunctionOf(cast(tuple[Sort, ...], params), cast(Sort, result), total)
+
+
+def unify(a: Type, b: Type) -> bool:
+    """Makes the two equal up to subset types by solving unknowns; False if they can't be (some may be solved then)."""
+    a, b = head(a), head(b)
+    if a is b:
+        return True
+    if isinstance(a, Unknown):
+        return _solve(a, b)
+    if isinstance(b, Unknown):
+        return _solve(b, a)
+    match a, b:
+        case Basic(), Basic():
+            return erase(a) == erase(b)
+        case DataOf(), DataOf():
+            return a == b
+        case SetOf(), SetOf():
+            return a.finite == b.finite and unify(a.element, b.element)
+        case SeqOf(), SeqOf():
+            return unify(a.element, b.element)
+        case TupleOf(), TupleOf():
+            return len(a.items) == len(b.items) and all(map(unify, a.items, b.items))
+        case FunctionOf(), FunctionOf():
+            same = len(a.params) == len(b.params) and all(map(unify, a.params, b.params))
+            return same and unify(a.result, b.result)
+    return False
+
+
+def _solve(unknown: Unknown, type_: Type) -> bool:
+    type_ = erase(type_)
+    if isinstance(type_, Unknown):
+        type_.error = type_.error or unknown.error
+    elif _occurs(unknown, type_):
+        return False
+    unknown.solution = type_
+    return True
+
+
+def _occurs(unknown: Unknown, type_: Type) -> bool:
+    return any(part is unknown for part in parts(type_))
+
+
+def parts(type_: Type) -> list[Type]:
+    """`type_` and every type inside it, unknowns replaced where solved."""
+    found: list[Type] = []
+    pending: list[Type] = [type_]
+    while pending:
+        top = head(pending.pop())
+        found.append(top)
+        match top:
+            case SetOf(element=element) | SeqOf(element=element):
+                pending.append(element)
+            case TupleOf():
+                pending.extend(top.items)
+            case FunctionOf():
+                pending.extend((*top.params, top.result))
+    return found
+
+
+def solved(type_: Type) -> bool:
+    return not any(isinstance(part, Unknown) for part in parts(type_))
+
+
+def mistaken(type_: Type) -> bool:
+    """It contains an unknown that stands for a reported mistake."""
+    return any(isinstance(part, Unknown) and part.error for part in parts(type_))
+
+
+def sort_of(type_: Type) -> Sort:
+    """The sort that `type_` was solved to. Only for a `solved` type."""
+    type_ = head(type_)
+    match type_:
+        case Unknown():
+            raise ValueError("the type is not solved")
+        case SetOf():
+            return SetOf(sort_of(type_.element), type_.finite)
+        case SeqOf():
+            return SeqOf(sort_of(type_.element))
+        case TupleOf():
+            return TupleOf(tuple(map(sort_of, type_.items)))
+        case FunctionOf():
+            return FunctionOf(tuple(map(sort_of, type_.params)), sort_of(type_.result), type_.total)
+    return type_
+
+
+def join(a: Sort, b: Sort) -> Sort:
+    """The smallest sort that holds the values of both, which are equal up to subset types."""
+    if a == b:
+        return a
+    match a, b:
+        case SetOf(), SetOf():
+            return SetOf(join(a.element, b.element), a.finite)
+        case SeqOf(), SeqOf():
+            return SeqOf(join(a.element, b.element))
+        case TupleOf(), TupleOf():
+            return TupleOf(tuple(map(join, a.items, b.items)))
+        case FunctionOf(), FunctionOf():
+            params = tuple(map(_meet, a.params, b.params))
+            return FunctionOf(params, join(a.result, b.result), a.total and b.total)
+    return INT
+
+
+def _meet(a: Sort, b: Sort) -> Sort:
+    if a == b:
+        return a
+    match a, b:
+        case SetOf(), SetOf():
+            return SetOf(_meet(a.element, b.element), a.finite)
+        case SeqOf(), SeqOf():
+            return SeqOf(_meet(a.element, b.element))
+        case TupleOf(), TupleOf():
+            return TupleOf(tuple(map(_meet, a.items, b.items)))
+        case FunctionOf(), FunctionOf():
+            params = tuple(map(join, a.params, b.params))
+            return FunctionOf(params, _meet(a.result, b.result), a.total or b.total)
+    return NAT
+
+
+def show_type(type_: Type) -> str:
+    """As Dafny writes it; `?` for what is unknown."""
+    type_ = head(type_)
+    match type_:
+        case Basic() | DataOf():
+            return type_.name
+        case SetOf():
+            return f"{'set' if type_.finite else 'iset'}<{show_type(type_.element)}>"
+        case SeqOf():
+            return f"seq<{show_type(type_.element)}>"
+        case TupleOf():
+            return f"({', '.join(map(show_type, type_.items))})"
+        case FunctionOf():
+            params = ", ".join(map(show_type, type_.params))
+            bare = len(type_.params) == 1 and not isinstance(head(type_.params[0]), FunctionOf | TupleOf)
+            arrow = "->" if type_.total else "-->"
+            return f"{params if bare else f'({params})'} {arrow} {show_type(type_.result)}"
+    return "?"
+
+
+@dataclass(eq=False, slots=True)
+class Variable:
+    """A variable of the source: its type, and how it is used.
+
+    Attributes:
+        written: its type was written down, so that it stays as it is.
+        kind: `parameter`, `result`, `local`, `lambda` (its parameter) or `bound` (by a quantifier, set or choice).
+        needs: what the places that take it directly ask for: `nat`, `int`.
+        sort: its final sort, once settled.
+    """
+
+    name: str
+    type: Type
+    written: bool
+    kind: str
+    needs: set[str] = field(default_factory=set)
+    sort: Sort | None = None
+
+    def settled(self) -> Sort:
+        """The final sort. A bound variable without a written type is a nat where it is handed to nat parameters and
+        never to int ones, as in Dafny; otherwise an int. A lambda's parameter is never a nat unless it says so."""
+        if self.sort is None:
+            natural = not self.written and self.kind == "bound" and self.needs == {"nat"}
+            sort = sort_of(self.type)
+            self.sort = NAT if natural and sort == INT else sort
+        return self.sort
