@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from maxproof.formal.checkers.types import Checker, Limits
 from maxproof.formal.problem import FormalProblem
-from maxproof.formal.results import Attempt
+from maxproof.formal.results import Attempt, judged
 from maxproof.formal.solution.check import check_solution
 
 EMPTY_BODY = "{}"
@@ -26,17 +26,14 @@ class EmptyProof:
         """`seed` is the solver's."""
         started = time.monotonic()
         verdict = await check_solution(problem, EMPTY_BODY, self._checker, replace(self._limits, seed=seed))
-        return Attempt(
-            problem=problem.name,
-            method=self.name,
-            seed=seed,
-            state=verdict.state,
-            solution=EMPTY_BODY,
+        made = Attempt(
+            problem.name,
+            self.name,
+            seed,
+            verdict.state,
             checker=str(self._checker.tool),
-            proved=verdict.proved,
-            total=verdict.total,
             checks=1,
             seconds=time.monotonic() - started,
             resource=verdict.result.resource if verdict.result is not None else 0,
-            reason=verdict.reason,
         )
+        return judged(made, verdict, EMPTY_BODY)

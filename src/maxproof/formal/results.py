@@ -6,12 +6,15 @@ are all methods, so that the baseline, the benchmark and `prove` treat them alik
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol
 
 from maxproof.formal.problem import FormalProblem
-from maxproof.formal.solution.types import SolutionState
+from maxproof.formal.solution.types import SolutionState, SolutionVerdict
+
+MAX_FINDINGS = 20
+MAX_FINDING_CHARS = 400
 
 
 class Status(StrEnum):
@@ -40,6 +43,7 @@ class Attempt:
         seconds: wall time.
         resource: solver resource units spent; 0 where the checker doesn't tell.
         calls, prompt_tokens, completion_tokens: what models were asked; 0 for methods without one.
+        findings: what the check said of `solution`, a line each, at most `MAX_FINDINGS`; none if it is accepted.
         reason: one line: why it isn't accepted; "" if it is.
     """
 
@@ -58,11 +62,25 @@ class Attempt:
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    findings: tuple[str, ...] = ()
     reason: str = ""
 
     @property
     def accepted(self) -> bool:
         return self.state is SolutionState.ACCEPTED
+
+
+def judged(attempt: Attempt, verdict: SolutionVerdict, solution: str) -> Attempt:
+    """The attempt with the verdict on its solution."""
+    return replace(
+        attempt,
+        state=verdict.state,
+        solution=solution,
+        proved=verdict.proved,
+        total=verdict.total,
+        findings=tuple(finding.line[:MAX_FINDING_CHARS] for finding in verdict.findings[:MAX_FINDINGS]),
+        reason=verdict.reason,
+    )
 
 
 class Method(Protocol):

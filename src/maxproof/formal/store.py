@@ -138,7 +138,8 @@ def _attempt(line: bytes) -> Attempt | None:
         value = json.loads(line)
         if not isinstance(value, dict) or not value.keys() <= _NAMES:
             return None
-        return Attempt(**{**value, "state": SolutionState(value["state"])})
+        findings = tuple(value.get("findings", ()))
+        return Attempt(**{**value, "state": SolutionState(value["state"]), "findings": findings})
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -23,7 +23,7 @@ from maxproof.formal.problem import FormalProblem
 from maxproof.formal.prover.minimise import minimised
 from maxproof.formal.prover.question import Proposal, Strategy, question_of
 from maxproof.formal.prover.strategies import STRATEGIES
-from maxproof.formal.results import Attempt
+from maxproof.formal.results import Attempt, judged
 from maxproof.formal.solution.check import check_solution
 from maxproof.formal.solution.types import SolutionState, SolutionVerdict
 
@@ -185,21 +185,18 @@ class _Search:
         shown = self.found or self._best
         assert shown is not None, "after an offer"
         verdict, proposal = shown
-        return Attempt(
-            problem=self._problem.name,
-            method=SymbolicProver.name,
-            seed=seed,
-            state=verdict.state,
-            solution=f"{{\n{proposal.text}\n}}" if proposal.lines else "{}",
+        made = Attempt(
+            self._problem.name,
+            SymbolicProver.name,
+            seed,
+            verdict.state,
             checker=str(self._checker.tool),
             certified=self._certified,
-            proved=verdict.proved,
-            total=verdict.total,
             checks=self.checks,
             seconds=seconds,
             resource=self._resource,
-            reason=verdict.reason,
         )
+        return judged(made, verdict, f"{{\n{proposal.text}\n}}" if proposal.lines else "{}")
 
 
 def _share(verdict: SolutionVerdict) -> float:

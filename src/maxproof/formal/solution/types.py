@@ -43,6 +43,12 @@ class Finding:
     obligation: str = ""
     counterexample: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def line(self) -> str:
+        """The finding with its place, as one line."""
+        place = f"line {self.at.line}, column {self.at.column}: " if self.at != NOWHERE else ""
+        return f"{place}{self.message}"
+
 
 @dataclass(frozen=True, slots=True)
 class SolutionVerdict:

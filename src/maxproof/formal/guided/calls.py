@@ -1,0 +1,65 @@
+"""The calls that formal proving makes: prompts with the statement, the offered library and the checker's messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from maxproof.formal.guided.retrieval import offered, relevant_lemmas
+from maxproof.formal.prelude.load import prelude
+from maxproof.formal.problem import FormalProblem
+from maxproof.formal.syntax.ast import Program
+from maxproof.formal.syntax.printer import Dialect, print_program
+from maxproof.models.call_key import inputs_digest
+from maxproof.models.template import load_template
+from maxproof.models.types import Call, CallAddress, Message
+
+_PACKAGE = "maxproof.formal.guided"
+NO_ATTEMPTS = "There are no other attempts yet."
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One refused reply of a conversation, with what it was answered."""
+
+    reply: str
+    messages: str
+
+
+class Prompts:
+    """Builds the calls about one problem. The statement and the offered lemmas are printed once."""
+
+    def __init__(self, problem: FormalProblem, lemmas: int) -> None:
+        self.statement = print_program(Program((*problem.definitions, problem.lemma)), Dialect.DAFNY_4).text
+        known = prelude()
+        self._library = offered(problem, known.definitions, relevant_lemmas(problem, known.library, lemmas)) or None
+
+    def prove(self, address: CallAddress, turns: Sequence[Turn] = ()) -> Call:
+        """A first proof, or the next turn of the conversation that it began."""
+        template, answer = load_template(_PACKAGE, "prove"), load_template(_PACKAGE, "messages")
+        spoken = [part for turn in turns for part in (turn.reply, turn.messages)]
+        inputs = inputs_digest(self.statement, self._library, *spoken)
+
+        def prompt() -> tuple[Message, ...]:
+            messages = list(template.render({"problem": self.statement, "library": self._library}))
+            for turn in turns:
+                messages.append(Message("assistant", turn.reply))
+                messages.append(answer.render({"messages": turn.messages})[1])
+            return tuple(messages)
+
+        name = f"{template.id}+{answer.id}" if turns else template.id
+        return Call(address, name, inputs, prompt)
+
+    def patch(self, address: CallAddress, proof: str, messages: str, others: str = "") -> Call:
+        """A repair of `proof`, from the checker's messages."""
+        return self._refine(address, "patch", {"proof": proof, "messages": messages, "other_attempts": others or None})
+
+    def rewrite(self, address: CallAddress, proof: str, others: str) -> Call:
+        """Another proof than `proof`."""
+        return self._refine(address, "rewrite", {"proof": proof, "other_attempts": others or NO_ATTEMPTS})
+
+    def _refine(self, address: CallAddress, name: str, texts: dict[str, str | None]) -> Call:
+        template = load_template(_PACKAGE, name)
+        fenced = {"problem": self.statement, "library": self._library, **texts}
+        inputs = inputs_digest(*(part for item in sorted(fenced.items()) for part in item))
+        return Call(address, template.id, inputs, lambda: template.render(fenced))

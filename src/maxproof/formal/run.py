@@ -1,0 +1,154 @@
+"""Works on a formal run: every method on every problem; live or resumed.
+
+A resumed run finds finished attempts in its store, finished model calls in its journal and finished checks in the
+verdict cache: nothing is paid or solved twice.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+
+from maxproof.formal.batch import run_batch
+from maxproof.formal.checkers.cache import CachedChecker, default_cache
+from maxproof.formal.checkers.certify import certify
+from maxproof.formal.checkers.choose import open_checker
+from maxproof.formal.checkers.types import Checker, CheckState, Limits
+from maxproof.formal.empty import EmptyProof
+from maxproof.formal.folder import FormalFolder
+from maxproof.formal.guided.method import GuidedProof
+from maxproof.formal.population import PopulationProof
+from maxproof.formal.problem import FormalProblem
+from maxproof.formal.prover.search import SymbolicProver
+from maxproof.formal.results import Attempt, Method
+from maxproof.formal.settings import MODEL_METHODS, MethodName
+from maxproof.formal.solution.check import solution_task
+from maxproof.formal.store import AttemptStore, open_store
+from maxproof.models.bindings import resolve_bindings
+from maxproof.models.caller import JournaledCaller
+from maxproof.models.journal import Journal
+from maxproof.models.types import Stop
+from maxproof.problems import InputError
+from maxproof.search.run import open_caller
+
+Observe = Callable[[Attempt], None]
+
+
+@dataclass(frozen=True, slots=True)
+class FormalOutcome:
+    """What a run came to.
+
+    Attributes:
+        attempts: all of them, by method, problem and seed.
+        stop: why no more was asked of models; false if the run came to its own end.
+    """
+
+    attempts: tuple[Attempt, ...]
+    stop: Stop
+
+
+class CertifiedMethod:
+    """A method whose accepted solutions are checked once more, by an installed Dafny in a fresh process."""
+
+    def __init__(self, method: Method, limits: Limits) -> None:
+        self._method = method
+        self._limits = limits
+
+    @property
+    def name(self) -> str:
+        return self._method.name
+
+    async def attempt(self, problem: FormalProblem, seed: int) -> Attempt:
+        made = await self._method.attempt(problem, seed)
+        if not made.accepted:
+            return made
+        result = await certify(solution_task(problem, made.solution), self._limits)
+        return replace(made, certified=str(result.tool) if result.state is CheckState.PROVED else "")
+
+
+async def run_formal(folder: FormalFolder, observe: Observe = lambda _: None) -> FormalOutcome:
+    """Runs or resumes `folder`; `observe` gets each attempt that was made now.
+
+    Raises InputError: a checker that isn't there, a store or journal that can't be used, no model where one is needed.
+    """
+    formal = folder.formal
+    header = {"problems": folder.digest, "checker": formal.checker}
+    async with AsyncExitStack() as stack:
+        store = stack.enter_context(open_store(folder.attempts, header))
+        caller: JournaledCaller | None = None
+        if MODEL_METHODS.intersection(formal.methods):
+            caller = await stack.enter_async_context(_caller(folder))
+        methods = await _methods(folder, caller, stack)
+        attempts = await _run(folder, methods, store, observe)
+        if caller is not None:
+            await caller.finish("formal")
+        return FormalOutcome(tuple(attempts), caller.stop if caller is not None else Stop())
+
+
+async def _run(folder: FormalFolder, methods: Sequence[Method], store: AttemptStore, observe: Observe) -> list[Attempt]:
+    formal = folder.formal
+    at_once = _workers(folder)
+    seeds = range(formal.repeats)
+    if not formal.first_success:
+        return await run_batch(folder.problems, methods, seeds, store, at_once, observe)
+    left = folder.problems
+    attempts: list[Attempt] = []
+    for method in methods:
+        made = await run_batch(left, [method], seeds, store, at_once, observe)
+        attempts += made
+        solved = {attempt.problem for attempt in made if attempt.accepted}
+        left = tuple(problem for problem in left if problem.name not in solved)
+    return attempts
+
+
+def _workers(folder: FormalFolder) -> int:
+    return folder.formal.workers or len(os.sched_getaffinity(0))
+
+
+async def _methods(folder: FormalFolder, caller: JournaledCaller | None, stack: AsyncExitStack) -> list[Method]:
+    formal = folder.formal
+    limits = formal.limits.limits()
+    checker = await _open(formal.checker, folder, stack)
+    confirm = (await _open(formal.confirm, folder, stack), limits) if formal.confirm else None
+
+    def method(name: MethodName) -> Method:
+        symbolic = SymbolicProver(checker, limits, confirm=confirm)
+        if name == "empty":
+            return EmptyProof(checker, limits)
+        if name == "symbolic":
+            return symbolic
+        assert caller is not None, "opened for these methods"
+        if name == "guided":
+            return GuidedProof(caller, checker, limits, formal.guided)
+        return PopulationProof(caller, checker, limits, folder.settings.search, formal.guided.lemmas, symbolic)
+
+    made = [method(name) for name in formal.methods]
+    return [CertifiedMethod(one, limits) for one in made] if formal.certify else made
+
+
+async def _open(name: str, folder: FormalFolder, stack: AsyncExitStack) -> Checker:
+    checker = await stack.enter_async_context(open_checker(name, _workers(folder)))
+    return CachedChecker(checker, default_cache())
+
+
+@asynccontextmanager
+async def _caller(folder: FormalFolder) -> AsyncIterator[JournaledCaller]:
+    settings = folder.settings
+    bindings = resolve_bindings(settings.endpoints, settings.roles).with_models(folder.served)
+    current = folder
+
+    def keep_served(endpoint: str, model: str) -> None:
+        nonlocal current
+        current = current.with_served(endpoint, model)
+
+    if folder.journal.exists():
+        journal = Journal.resume(folder.journal)
+    else:
+        journal = Journal.create(folder.journal, {"problem": folder.digest})
+    with journal:
+        if journal.meta("problem") != folder.digest:
+            raise InputError("is the journal of other problems than run.json's", file=folder.journal)
+        async with open_caller(journal, settings, bindings, folder.served, keep_served) as caller:
+            yield caller
