@@ -58,7 +58,7 @@ from maxproof.formal.embedded.core.walk import (
     substitute,
 )
 from maxproof.formal.embedded.encode_scope import Scope
-from maxproof.formal.embedded.encode_sorts import constraint, is_product, parts_of
+from maxproof.formal.embedded.encode_sorts import FINITE, constraint, is_product, parts_of
 
 INLINE_NODES = 80  # a longer body stays a call
 SPELT_OUT = 64  # values that a bounded quantifier may be spelt out for
@@ -72,9 +72,9 @@ class _TooLarge(Exception):
 
 
 class Simplifier:
-    """Rewrites the terms of one question. `evaluate` computes closed terms (None where it can't)."""
+    """Rewrites the terms of one question. `evaluate` computes what is closed in a term."""
 
-    def __init__(self, core: CoreProgram, scope: Scope, evaluate: Callable[[Term], Term | None] | None = None) -> None:
+    def __init__(self, core: CoreProgram, scope: Scope, evaluate: Callable[[Term], Term] = lambda term: term) -> None:
         self._core = core
         self._scope = scope
         self._evaluate = evaluate
@@ -157,27 +157,24 @@ class Simplifier:
     # Calls
 
     def _call(self, term: Call) -> Term:
-        if not term.name.endswith("#"):
-            if self._evaluate is not None and not free_variables(term):
-                value = self._evaluate(term)
-                if value is not None:
-                    return value
-            function = self._core.functions[term.name]
-            args = tuple(self(arg) for arg in term.args)
-            term = Call(term.name, args, term.sort, at=term.at)
-            if self._evaluate is not None and not free_variables(term):
-                value = self._evaluate(term)
-                if value is not None:
-                    return value
-            if function.body is not None and self._scope.usable(term.name):
-                if not self._scope.recursive(term.name):
-                    if self._scope.inline(term.name):
-                        self._spend(_size(function.body))
-                        return self(substitute(function.body, _bindings(function, args)))
-                elif all(_decided(arg) for arg in args if arg.sort == INT) or any(_decided(arg) for arg in args):
-                    return self._unrolled(term, function)
+        args = tuple(self(arg) for arg in term.args)
+        term = Call(term.name, args, term.sort, at=term.at)
+        if term.name == FINITE:
             return term
-        return Call(term.name, tuple(self(arg) for arg in term.args), term.sort, at=term.at)
+        function = self._core.functions[term.name]
+        if function.trusted or not free_variables(term):
+            value = self._evaluate(term)
+            if not (isinstance(value, Call) and value.name == term.name):
+                return self(value)
+        if function.body is None or not self._scope.usable(term.name):
+            return term
+        if not self._scope.recursive(term.name):
+            if self._scope.inline(term.name):
+                self._spend(_size(function.body))
+                return self(substitute(function.body, _bindings(function, args)))
+        elif any(_decided(arg) for arg in args):
+            return self._unrolled(term, function)
+        return term
 
     def _unrolled(self, term: Call, function: CoreFunction) -> Term:
         """`term` unrolled as far as needed to be free of `function`; `term` itself where that isn't decided."""

@@ -17,7 +17,9 @@ from maxproof.formal.embedded.encode_prepare import prepare
 from maxproof.formal.embedded.encode_scope import Scope
 from maxproof.formal.embedded.encode_simplify import Simplifier
 from maxproof.formal.embedded.errors import Unsupported
-from maxproof.formal.embedded.solve_strategies import Answer, ask
+from maxproof.formal.embedded.evaluate import Evaluator
+from maxproof.formal.embedded.evaluate_fold import Folder
+from maxproof.formal.embedded.solve_strategies import Answer, Asked, ask
 
 FRAMES = 12_000  # Python frames that deep terms may take
 
@@ -50,7 +52,9 @@ def solve(core: CoreProgram, obligation: Obligation, limits: Limits) -> Obligati
 
 def _answer(core: CoreProgram, obligation: Obligation, limits: Limits) -> Answer:
     scope = Scope(core, obligation.lemma)
-    simplify = Simplifier(core, scope)
+    folder = Folder(core)
+    simplify = Simplifier(core, scope, folder.fold)
+    evaluator = Evaluator(core)
     questions = prepare(obligation, core, scope, simplify)
     spent = 0
     methods: list[str] = []
@@ -58,7 +62,7 @@ def _answer(core: CoreProgram, obligation: Obligation, limits: Limits) -> Answer
         if question.goal == Bool(True) or Bool(False) in question.hypotheses:
             methods.append("simplification")
             continue
-        answer = ask(question, obligation, core, scope, simplify, limits, spent)
+        answer = ask(Asked(question, obligation, core, scope, simplify, evaluator, limits))
         spent += answer.resource
         if answer.state is not ObligationState.PROVED:
             return Answer(answer.state, answer.method, answer.counterexample, answer.confirmed, spent)

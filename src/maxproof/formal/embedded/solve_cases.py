@@ -1,0 +1,89 @@
+"""Whole variables that the hypotheses leave few values: the question at each of them.
+
+`evaluate` finds the values (interval constraints, then trying); at each one most of the question can be computed. What
+stays open is asked again, a few times at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from maxproof.formal.embedded.core import INT, NAT, Bool, Quant, Term, Var
+from maxproof.formal.embedded.core.walk import free_variables, substitute
+from maxproof.formal.embedded.encode_prepare import Question
+from maxproof.formal.embedded.encode_simplify import Simplifier, flat
+from maxproof.formal.embedded.evaluate import Budget, Evaluator, NotComputable
+from maxproof.formal.embedded.evaluate_values import value_term
+
+TOGETHER = 1000  # choices of values for all whole variables
+APART = 40  # values of one variable
+OPEN = 12  # cases that are asked again
+BUDGET = Budget(steps=400_000)
+
+
+def holds_by_cases(
+    question: Question, evaluator: Evaluator, simplify: Simplifier, holds: Callable[[Question], bool]
+) -> bool:
+    """True where the question holds at each of the values that its whole variables can have.
+
+    Args:
+        holds: asks what a case leaves open.
+    """
+    names: dict[str, Var] = {}
+    for term in (*question.hypotheses, question.goal):
+        for var in free_variables(term):
+            if var.sort in (INT, NAT):
+                names.setdefault(var.name, var)
+    whole = list(names.values())
+    conditions = [h for h in question.hypotheses if not isinstance(h, Quant)]
+    if not whole or not conditions:
+        return False
+    choices = _values(whole, conditions, evaluator, TOGETHER)
+    if choices is not None:
+        return _each(whole, choices, question, evaluator, simplify, holds)
+    if len(whole) == 1:
+        return False
+    apart = [(choices, var) for var in whole if (choices := _values([var], conditions, evaluator, APART)) is not None]
+    if not apart:
+        return False
+    choices, var = min(apart, key=lambda found: len(found[0]))
+    return _each([var], choices, question, evaluator, simplify, holds)
+
+
+def _values(
+    unknowns: list[Var], conditions: list[Term], evaluator: Evaluator, most: int
+) -> list[tuple[int, ...]] | None:
+    try:
+        return evaluator.candidates(unknowns, conditions, BUDGET, most)
+    except NotComputable:
+        return None
+
+
+def _each(
+    unknowns: list[Var],
+    choices: list[tuple[int, ...]],
+    question: Question,
+    evaluator: Evaluator,
+    simplify: Simplifier,
+    holds: Callable[[Question], bool],
+) -> bool:
+    left_open = 0
+    for choice in choices:
+        mapping: dict[str, Term] = {
+            var.name: value_term(value, var.sort, evaluator.core)
+            for var, value in zip(unknowns, choice, strict=True)
+        }
+        goal = simplify(substitute(question.goal, mapping))
+        if goal == Bool(True):
+            continue
+        hypotheses: list[Term] = []
+        for hypothesis in question.hypotheses:
+            hypotheses += flat(simplify(substitute(hypothesis, mapping)))
+            if hypotheses and hypotheses[-1] == Bool(False):
+                break
+        if Bool(False) in hypotheses:
+            continue
+        left_open += 1
+        if left_open > OPEN or not holds(Question(tuple(hypotheses), goal, {})):
+            return False
+    return True
