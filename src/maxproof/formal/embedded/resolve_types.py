@@ -21,6 +21,7 @@ from maxproof.formal.embedded.core import (
     Sort,
     TupleOf,
 )
+from maxproof.formal.embedded.core.show import show_sort
 
 
 @dataclass(eq=False, slots=True)
@@ -142,20 +143,10 @@ def mistaken(type_: Type) -> bool:
 
 
 def sort_of(type_: Type) -> Sort:
-    """The sort that `type_` was solved to. Only for a `solved` type."""
-    type_ = head(type_)
-    match type_:
-        case Unknown():
-            raise ValueError("the type is not solved")
-        case SetOf():
-            return SetOf(sort_of(type_.element), type_.finite)
-        case SeqOf():
-            return SeqOf(sort_of(type_.element))
-        case TupleOf():
-            return TupleOf(tuple(map(sort_of, type_.items)))
-        case FunctionOf():
-            return FunctionOf(tuple(map(sort_of, type_.params)), sort_of(type_.result), type_.total)
-    return type_
+    """The sort that `type_` was solved to. Raises ValueError for a type that isn't `solved`."""
+    if not solved(type_):
+        raise ValueError("the type is not solved")
+    return _filled(type_)
 
 
 def join(a: Sort, b: Sort) -> Sort:
@@ -193,22 +184,23 @@ def _meet(a: Sort, b: Sort) -> Sort:
 
 def show_type(type_: Type) -> str:
     """As Dafny writes it; `?` for what is unknown."""
+    return show_sort(_filled(type_))
+
+
+def _filled(type_: Type) -> Sort:
     type_ = head(type_)
     match type_:
-        case Basic() | DataOf():
-            return type_.name
+        case Unknown():
+            return DataOf("?")
         case SetOf():
-            return f"{'set' if type_.finite else 'iset'}<{show_type(type_.element)}>"
+            return SetOf(_filled(type_.element), type_.finite)
         case SeqOf():
-            return f"seq<{show_type(type_.element)}>"
+            return SeqOf(_filled(type_.element))
         case TupleOf():
-            return f"({', '.join(map(show_type, type_.items))})"
+            return TupleOf(tuple(map(_filled, type_.items)))
         case FunctionOf():
-            params = ", ".join(map(show_type, type_.params))
-            bare = len(type_.params) == 1 and not isinstance(head(type_.params[0]), FunctionOf | TupleOf)
-            arrow = "->" if type_.total else "-->"
-            return f"{params if bare else f'({params})'} {arrow} {show_type(type_.result)}"
-    return "?"
+            return FunctionOf(tuple(map(_filled, type_.params)), _filled(type_.result), type_.total)
+    return type_
 
 
 @dataclass(eq=False, slots=True)

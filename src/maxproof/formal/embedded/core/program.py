@@ -34,7 +34,10 @@ class CoreFunction(Placed):
 
 @dataclass(frozen=True, slots=True)
 class CoreLemma(Placed):
-    """A lemma. `finals` are the variables that hold the results at the end of the body (single assignment)."""
+    """A lemma. `finals` are the variables that hold the results at the end of the body (single assignment).
+
+    `results` are what `ensures` calls them. Where the body can run to its end, steps define every one of `finals`.
+    """
 
     name: str
     params: tuple[Var, ...]

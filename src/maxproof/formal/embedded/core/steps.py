@@ -45,6 +45,9 @@ class Branch(Placed):
         arms: each guard with the variables it binds (`if x :| P`; else empty) and its body. With `exclusive`, arm i
             runs under its guard and the negation of all guards before it; without (`if case`), under its guard alone.
         otherwise: the body where no guard holds. None: some guard must hold, which is an obligation.
+
+    Where variables are assigned in arms, each arm that runs to its end ends with a `Define` of one common new variable
+    for each of them: after the branch, that variable has the value that the arm taken gave it.
     """
 
     arms: tuple[tuple[Term, tuple[Var, ...], tuple[Step, ...]], ...]
