@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from maxproof.formal.embedded.core import Term
-from maxproof.formal.embedded.core.walk import show
+from maxproof.formal.embedded.core.show import show
 from maxproof.formal.prover.certificates import refutation
 from maxproof.formal.prover.polynomials import Fact, System
 from maxproof.formal.prover.question import Proposal, Question

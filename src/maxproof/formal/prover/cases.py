@@ -16,7 +16,7 @@ from sympy import QQ
 from sympy.polys.rings import PolyElement
 
 from maxproof.formal.embedded.core import Term
-from maxproof.formal.embedded.core.walk import show
+from maxproof.formal.embedded.core.show import show
 from maxproof.formal.prover.algebra import asserted
 from maxproof.formal.prover.certificates import refutation
 from maxproof.formal.prover.polynomials import Fact, System, is_real

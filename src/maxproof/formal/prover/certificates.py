@@ -17,7 +17,7 @@ import z3
 from sympy import QQ
 from sympy.polys.rings import PolyElement
 
-from maxproof.formal.embedded.core.walk import show
+from maxproof.formal.embedded.core.show import show
 from maxproof.formal.prover.polynomials import Fact, System, is_real
 
 _RESOURCE = 30_000_000

@@ -7,7 +7,8 @@ from dataclasses import replace
 from math import ceil
 
 from maxproof.formal.embedded.core import BOOL, INT, NAT, Builtin, Call, Int, Op, Term, Var
-from maxproof.formal.embedded.core.walk import free_variables, show, subnodes, substitute, transform
+from maxproof.formal.embedded.core.show import show
+from maxproof.formal.embedded.core.walk import free_variables, subnodes, substitute, transform
 from maxproof.formal.prover.cases import integer_bounds_below
 from maxproof.formal.prover.certificates import refutation
 from maxproof.formal.prover.instances import simplified

@@ -22,6 +22,7 @@ from maxproof.formal.embedded.core import (
     Call,
     Int,
     Invoke,
+    Lambda,
     Op,
     Quant,
     Real,
@@ -52,11 +53,14 @@ def literal(value: Fraction, sort: Sort) -> Term | None:
 
 
 def simplified(term: Term) -> Term:
-    """Arithmetic on literals carried out, `x + 0`, `1 * x` and the like removed."""
+    """Arithmetic on literals carried out, `x + 0`, `1 * x` and the like removed, lambdas applied."""
     return transform(term, _step)
 
 
 def _step(term: Term) -> Term:
+    if isinstance(term, Invoke) and isinstance(term.function, Lambda):
+        values = {param.name: arg for param, arg in zip(term.function.params, term.args, strict=True)}
+        return simplified(substitute(term.function.body, values))
     if not isinstance(term, Builtin):
         return term
     if term.op in (Op.ADD, Op.SUB, Op.MUL, Op.NEG) and term.sort in (INT, NAT, REAL):
@@ -69,6 +73,9 @@ def _step(term: Term) -> Term:
             left, right = term.args
             if values[1] == 0 and term.op in (Op.ADD, Op.SUB):
                 return left
+            merged = _merged(term, values[1])
+            if merged is not None:
+                return merged
             if values[0] == 0 and term.op is Op.ADD:
                 return right
             if values[1] == 1 and term.op is Op.MUL:
@@ -95,6 +102,23 @@ def _step(term: Term) -> Term:
         if len(rest) < len(term.args):
             return Bool(True) if not rest else rest[0] if len(rest) == 1 else Builtin(Op.AND, rest, BOOL)
     return term
+
+
+def _merged(term: Builtin, added: Fraction | None) -> Term | None:
+    """`x + a - b` as `x + (a - b)`; None for any other shape."""
+    inner = term.args[0]
+    if added is None or term.op not in (Op.ADD, Op.SUB) or not isinstance(inner, Builtin):
+        return None
+    if inner.op not in (Op.ADD, Op.SUB) or len(inner.args) != 2:
+        return None
+    before = constant(inner.args[1])
+    if before is None:
+        return None
+    total = (before if inner.op is Op.ADD else -before) + (added if term.op is Op.ADD else -added)
+    number = literal(abs(total), REAL if term.sort == REAL else INT)
+    if total == 0 or number is None:
+        return inner.args[0] if total == 0 else None
+    return Builtin(Op.ADD if total > 0 else Op.SUB, (inner.args[0], number), term.sort)
 
 
 def _computed(op: Op, values: Sequence[Fraction]) -> Fraction:

@@ -30,7 +30,7 @@ from maxproof.formal.embedded.core import (
     Sort,
     Term,
 )
-from maxproof.formal.embedded.core.walk import show
+from maxproof.formal.embedded.core.show import show
 
 Relation = Literal["==", ">=", ">", "!="]
 
