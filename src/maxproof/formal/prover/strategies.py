@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from maxproof.formal.prover.algebra import algebra
 from maxproof.formal.prover.cases import cases
+from maxproof.formal.prover.compute import compute
 from maxproof.formal.prover.induction import induction
 from maxproof.formal.prover.question import Strategy
 
-STRATEGIES: tuple[Strategy, ...] = (algebra, induction, cases)
+STRATEGIES: tuple[Strategy, ...] = (compute, algebra, induction, cases)
