@@ -13,11 +13,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from maxproof.formal.embedded.core import NAT, CoreProgram, FunctionOf, Term, Var
 from maxproof.formal.embedded.evaluate_compile import Compiler, Layout
-from maxproof.formal.embedded.evaluate_domains import Code
+from maxproof.formal.embedded.evaluate_control import refuse
+from maxproof.formal.embedded.evaluate_domains import Code, Domain
 from maxproof.formal.embedded.evaluate_natives import NATIVES
 from maxproof.formal.embedded.evaluate_prelude import is_prelude_function
 from maxproof.formal.embedded.evaluate_values import (
@@ -41,8 +43,10 @@ __all__ = [
     "Function",
     "NotComputable",
     "OutOfBudget",
+    "Scene",
     "Undefined",
     "Value",
+    "deep_stack",
     "evaluate",
 ]
 
@@ -77,12 +81,12 @@ class Expression:
     def run(self, values: Sequence[Value]) -> Value:
         """`value`, paid from what is left of the evaluator's budget."""
         frame: list[Any] = [*values, *[None] * (self._layout.slots - len(values))]
-        with _deep_stack():
+        with deep_stack():
             return self._code(frame)
 
 
 @contextmanager
-def _deep_stack() -> Iterator[None]:
+def deep_stack() -> Iterator[None]:
     """Room for the frames that a budget allows: pure Python calls, which take no C stack."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, STACK_FRAMES))
@@ -94,6 +98,21 @@ def _deep_stack() -> Iterator[None]:
         raise OutOfBudget("out of memory") from None
     finally:
         sys.setrecursionlimit(before)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Conditions over variables that are looked for.
+
+    Attributes:
+        frame: the variables' slots come first, in their order.
+        checks: the conditions' code, for a frame in which all their variables have values.
+        domain: what the conditions leave for the variables.
+    """
+
+    frame: list[Any]
+    checks: tuple[Code, ...]
+    domain: Domain
 
 
 class Evaluator:
@@ -119,7 +138,7 @@ class Evaluator:
         """Raises NotComputable for a term that is nested too deeply."""
         layout = Layout(slots=len(names))
         compiler = Compiler(self.core, self, self.meter, layout)
-        with _deep_stack():
+        with deep_stack():
             code = compiler.code(term, {name: slot for slot, name in enumerate(names)})
         return Expression(self, code, layout)
 
@@ -131,17 +150,29 @@ class Evaluator:
         Other variables of the conditions may have any value. Raises NotComputable where the candidates aren't finite.
         """
         self.start(budget)
-        layout = Layout(slots=len(unknowns))
-        slots = {var.name: slot for slot, var in enumerate(unknowns)}
-        domain = Compiler(self.core, self, self.meter, layout).domain(unknowns, slots, conditions)
+        scene = self.scene(unknowns, conditions, checks=False)
         found: list[tuple[Value, ...]] = []
-        frame: list[Any] = [None] * len(unknowns)
-        with _deep_stack():
-            for _ in domain.assignments(frame):
+        with deep_stack():
+            for _ in scene.domain.assignments(scene.frame):
                 if len(found) == most:
                     return None
-                found.append(tuple(frame[: len(unknowns)]))
+                found.append(tuple(scene.frame[: len(unknowns)]))
         return found
+
+    def scene(self, unknowns: Sequence[Var], conditions: Sequence[Term], checks: bool = True) -> Scene:
+        """`conditions` compiled over `unknowns`. What can't be compiled raises NotComputable when it's asked."""
+        layout = Layout(slots=len(unknowns))
+        slots = {var.name: slot for slot, var in enumerate(unknowns)}
+        compiler = Compiler(self.core, self, self.meter, layout)
+        codes: list[Code] = []
+        with deep_stack():
+            for condition in conditions if checks else ():
+                try:
+                    codes.append(compiler.code(condition, slots))
+                except NotComputable as error:
+                    codes.append(refuse(str(error)))
+            domain = compiler.domain(unknowns, slots, conditions)
+        return Scene([None] * layout.slots, tuple(codes), domain)
 
     def native(self, name: str) -> bool:
         """Whether calls of `name` are computed natively."""
