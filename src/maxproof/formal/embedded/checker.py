@@ -27,6 +27,7 @@ from maxproof.formal.checkers.types import (
     ObligationState,
     Tool,
 )
+from maxproof.formal.embedded.core import Obligation
 from maxproof.formal.embedded.errors import ResolutionError, Unsupported
 from maxproof.formal.embedded.workers import MemoryExceeded, WallExceeded, WorkerCrashed, WorkerPool
 from maxproof.formal.syntax.ast import NOWHERE
@@ -103,7 +104,7 @@ def check_here(task: CheckTask, limits: Limits) -> CheckResult:
     at = NOWHERE
     try:
         core = resolve(task.program, task.targets)
-        posed = []
+        posed: list[Obligation] = []
         for target in task.targets:
             at = declared[target].at
             posed.extend(obligations(core, target))

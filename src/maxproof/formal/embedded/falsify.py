@@ -156,7 +156,8 @@ class Search:
             return Settled(None, self._complete)
         values = dict(zip(self._names, scene.frame, strict=False))
         for var in self._rest:
-            values.update({var.name: value for value in self._small(var, 1)[:1]})
+            for value in self._small(var, 1)[:1]:
+                values[var.name] = value
         return Settled(values)
 
     def _assign(self, box: Box, left: frozenset[int], sure: bool) -> bool:
