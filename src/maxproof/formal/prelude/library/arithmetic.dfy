@@ -20,6 +20,7 @@ lemma mul_swap(a: int, b: int, c: int)
 lemma mul_distributes(a: int, b: int, c: int)
   ensures a * (b + c) == a * b + a * c
   ensures a * (b - c) == a * b - a * c
+  ensures (b + c) * a == b * a + c * a
 {
 }
 
