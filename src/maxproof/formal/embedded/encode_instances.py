@@ -30,12 +30,22 @@ from maxproof.formal.embedded.core import (
     Term,
     Var,
 )
-from maxproof.formal.embedded.core.walk import binders, children, conjunction, free_variables, substitute
+from maxproof.formal.embedded.core.walk import (
+    binders,
+    children,
+    conjunction,
+    free_variables,
+    subnodes,
+    substitute,
+    transform,
+)
 from maxproof.formal.embedded.encode_simplify import Simplifier, flat, fold
 from maxproof.formal.embedded.encode_sorts import constraint
 
 PER_ROUND = 60  # instances of one hypothesis in one round
 ALL = 240  # instances in all
+NODES = 8_000  # of all instances
+LONGEST = 40  # nodes of a term that is put in
 
 Application = Invoke | Call | Builtin
 
@@ -47,6 +57,7 @@ def instances(
     known = list(terms)
     general = [term for term in known if isinstance(term, Quant) and term.kind == "forall"]
     made: list[Term] = []
+    room = NODES
     seen: set[tuple[int, tuple[Term, ...]]] = set()
     for _ in range(rounds):
         ground = applications([*known, *made])
@@ -59,17 +70,20 @@ def instances(
             count = 0
             for mapping in found:
                 key = (place, tuple(mapping[v.name] for v in claim.vars))
-                if key in seen or count >= PER_ROUND or len(made) + len(new) >= ALL:
+                if count >= PER_ROUND or len(made) + len(new) >= ALL or room < 0:
+                    break
+                if key in seen or any(_long(value) for value in mapping.values()):
                     continue
                 seen.add(key)
                 count += 1
                 guards = [constraint(mapping[v.name], v.sort, core) for v in claim.vars]
                 bounds = conjunction([*guards, substitute(claim.range, mapping)])
                 instance = simplify(Builtin(Op.IMPLIES, (bounds, substitute(claim.body, mapping)), BOOL))
+                room -= sum(1 for _ in subnodes(instance))
                 new += [part for part in flat(instance) if part != Bool(True)]
-        if not new:
-            break
         made += new
+        if not new or len(made) >= ALL or room < 0:
+            break
     return made
 
 
@@ -181,10 +195,21 @@ def _match(
         return None
     mapping = dict(given)
     for wanted, value in zip(_inputs(pattern), _inputs(term), strict=True):
-        solved = _solve(wanted, value, names, mapping)
+        if mapping and not isinstance(wanted, Var):
+            wanted = _folded(substitute(wanted, mapping))
+        open_names = {name: sort for name, sort in names.items() if name not in mapping or isinstance(wanted, Var)}
+        solved = _solve(wanted, value, open_names, mapping)
         if not solved:
             return None
     return mapping
+
+
+def _long(term: Term) -> bool:
+    return next(islice(subnodes(term), LONGEST, None), None) is not None
+
+
+def _folded(term: Term) -> Term:
+    return transform(term, lambda part: fold(part) if isinstance(part, Builtin) else part)
 
 
 def _solve(wanted: Term, value: Term, names: dict[str, Sort], mapping: dict[str, Term]) -> bool:

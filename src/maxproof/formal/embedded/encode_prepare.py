@@ -83,6 +83,12 @@ def prepare(obligation: Obligation, core: CoreProgram, scope: Scope, simplify: S
                 body = simplify(substitute(claim.body, renaming))
                 opened = [h for g in extra for h in _opened(simplify(g), core, scope, simplify)]
                 pending.append((body, [*known, *opened]))
+            case Builtin(op=Op.IFF, args=(left, right)):
+                for a, b in ((right, left), (left, right)):
+                    pending.append((b, [*known, *_opened(a, core, scope, simplify)]))
+            case Builtin(op=Op.OR | Op.NOT):
+                opened = _opened(negation(claim), core, scope, simplify)
+                made.append(_defined([*known, *opened], Bool(False), values, scope, simplify))
             case _:
                 made.append(_defined(known, claim, values, scope, simplify))
     return made
@@ -123,9 +129,6 @@ def _opened(term: Term, core: CoreProgram, scope: Scope, simplify: Simplifier) -
                 pending += [negation(arg) for arg in reversed(args)]
             case Builtin(op=Op.NOT, args=(Builtin(op=Op.IMPLIES, args=(left, right)),)):
                 pending += [negation(right), left]
-            case Builtin(op=Op.NOT, args=(Quant(kind="forall") as inner,)):
-                body = conjunction([inner.range, negation(inner.body)])
-                pending.append(Quant("exists", inner.vars, Bool(True), body))
             case Quant(kind="exists"):
                 new, renaming = _renamed(top.vars, core, scope)
                 guards = [constraint(v, s, core) for v, s in new]
@@ -155,6 +158,10 @@ def _defined(
         hypotheses = rest
         goal = simplify(substitute(goal, mapping)) if _names(goal, name) else goal
         values = {v: simplify(substitute(t, mapping)) if _names(t, name) else t for v, t in values.items()}
+    simplify.spell_sets = True
+    goal = simplify(goal)
+    hypotheses = [part for h in hypotheses for part in flat(simplify(h))]
+    simplify.spell_sets = False
     unique: list[Term] = []
     for hypothesis in hypotheses:
         if hypothesis not in unique:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from typing import Literal
 
 from maxproof.formal.embedded.core import (
     BOOL,
@@ -72,7 +73,11 @@ class _TooLarge(Exception):
 
 
 class Simplifier:
-    """Rewrites the terms of one question. `evaluate` computes what is closed in a term."""
+    """Rewrites the terms of one question. `evaluate` computes what is closed in a term.
+
+    Attributes:
+        spell_sets: `S == {...}` becomes a statement on members even where S is a variable.
+    """
 
     def __init__(self, core: CoreProgram, scope: Scope, evaluate: Callable[[Term], Term] = lambda term: term) -> None:
         self._core = core
@@ -80,6 +85,7 @@ class Simplifier:
         self._evaluate = evaluate
         self._left = GROWTH
         self._depth = 0
+        self.spell_sets = False
 
     def __call__(self, term: Term) -> Term:
         """An equal term. Terms grow by at most `GROWTH` nodes over the life of the simplifier."""
@@ -127,8 +133,9 @@ class Simplifier:
         uses = sum(1 for node in subnodes(term.body) if isinstance(node, Var) and node.name == term.var.name)
         if uses == 0:
             return self(term.body)
-        if uses == 1 or isinstance(value, Var | Int | Real | Bool | Lambda) or uses * _size(value) <= 200:
-            self._spend(uses * _size(value))
+        size = uses * _size(value)
+        if self._left > size and (uses == 1 or isinstance(value, Var | Int | Real | Bool | Lambda) or size <= 200):
+            self._spend(size)
             return self(substitute(term.body, {term.var.name: value}))
         return Let(term.var, value, self(term.body), at=term.at)
 
@@ -169,9 +176,8 @@ class Simplifier:
         if function.body is None or not self._scope.usable(term.name):
             return term
         if not self._scope.recursive(term.name):
-            if self._scope.inline(term.name):
-                self._spend(_size(function.body))
-                return self(substitute(function.body, _bindings(function, args)))
+            if self._scope.inline(term.name) and self._left > 0:
+                return self(self._put_in(function.body, _bindings(function, args)))
         elif any(_decided(arg) for arg in args):
             return self._unrolled(term, function)
         return term
@@ -204,10 +210,9 @@ class Simplifier:
             if self(guard) != Bool(True):
                 return None
         assert function.body is not None
-        body: Term = substitute(function.body, bindings)
+        body = self._put_in(function.body, bindings)
         decided = False
         while True:
-            self._spend(_size(body))
             match body:
                 case Proved():
                     body = body.value
@@ -230,6 +235,12 @@ class Simplifier:
         finally:
             self._depth -= 1
 
+    def _put_in(self, body: Term, mapping: dict[str, Term]) -> Term:
+        """`substitute`, paid for."""
+        result = substitute(body, mapping)
+        self._spend(_size(result))
+        return result
+
     def _spend(self, nodes: int) -> None:
         self._left -= nodes
         if self._left < 0 and self._depth > 0:
@@ -239,12 +250,11 @@ class Simplifier:
 
     def _invoke(self, term: Invoke) -> Term:
         match term.function:
-            case Lambda(params=params, body=body):
-                self._spend(_size(body))
-                return self(substitute(body, {p.name: a for p, a in zip(params, term.args, strict=True)}))
+            case Lambda(params=params, body=body) if self._left > 0:
+                return self(self._put_in(body, {p.name: a for p, a in zip(params, term.args, strict=True)}))
             case FunctionValue(name=name):
                 return self._call(Call(name, term.args, term.sort, at=term.at))
-            case Builtin(op=Op.ITE, args=(condition, then, otherwise)):
+            case Builtin(op=Op.ITE, args=(condition, then, otherwise)) if self._left > 0:
                 self._spend(2 * _size(term))
                 f = [self._invoke(Invoke(g, term.args, term.sort, at=term.at)) for g in (then, otherwise)]
                 return Builtin(Op.ITE, (condition, f[0], f[1]), term.sort, at=term.at)
@@ -260,7 +270,7 @@ class Simplifier:
                                 return arg
             case Builtin(op=Op.TUPLE, args=items):
                 return items[int(term.name)]
-            case Builtin(op=Op.ITE, args=(condition, then, otherwise)):
+            case Builtin(op=Op.ITE, args=(condition, then, otherwise)) if self._left > 0:
                 self._spend(2 * _size(condition))
                 f = [self._field(Field(v, term.name, term.sort, at=term.at)) for v in (then, otherwise)]
                 return f[0] if f[0] == f[1] else Builtin(Op.ITE, (condition, f[0], f[1]), term.sort, at=term.at)
@@ -316,7 +326,8 @@ class Simplifier:
             if left.constructor != right.constructor:
                 return Bool(False)
             return conjunction(self._equal(a, b) for a, b in zip(left.args, right.args, strict=True))
-        if isinstance(sort, SetOf) and (_written(left) or _written(right)):
+        named = isinstance(left, Var) or isinstance(right, Var)
+        if isinstance(sort, SetOf) and (_written(left) or _written(right)) and (self.spell_sets or not named):
             element = self._scope.fresh("e", sort.element)
             same = _iff(self._member(element, left), self._member(element, right))
             return self._quant(Quant("forall", (element,), Bool(True), same))
@@ -327,12 +338,10 @@ class Simplifier:
         match whole:
             case Builtin(op=Op.SET | Op.SEQ, args=items):
                 return disjunction(self._equal(item, other) for other in items)
-            case SetComp(vars=(var,), range=bounds, term=Var(name=name)) if name == var.name:
-                self._spend(_size(bounds))
-                return conjunction(
-                    [self(constraint(item, var.sort, self._core)), self(substitute(bounds, {var.name: item}))]
-                )
-            case SetComp():
+            case SetComp(vars=(var,), range=bounds, term=Var(name=name)) if name == var.name and self._left > 0:
+                natural = self(constraint(item, var.sort, self._core))
+                return conjunction([natural, self(self._put_in(bounds, {var.name: item}))])
+            case SetComp() if self._left > 0:
                 renamed = tuple(self._scope.fresh(v.name, v.sort) for v in whole.vars)
                 mapping: dict[str, Term] = {v.name: r for v, r in zip(whole.vars, renamed, strict=True)}
                 image = self._equal(substitute(whole.term, mapping), item)
@@ -376,10 +385,6 @@ class Simplifier:
                         inside = self._member(Int(value), whole)
                         count.append(_ite(inside, Int(1), Int(0)))
                     return _sum(count)
-            case Builtin(op=Op.UNION | Op.INTERSECT | Op.MINUS):
-                items_ = _candidates(whole)
-                if items_ is not None:
-                    return self._card(term, Builtin(Op.SET, (), whole.sort)) if not items_ else term
         return term
 
     # Quantifiers
@@ -576,6 +581,12 @@ def negation(term: Term) -> Term:
             return Bool(not value)
         case Builtin(op=Op.NOT, args=(inner,)):
             return inner
+        case Quant(kind=kind):
+            dual: Literal["forall", "exists"] = "exists" if kind == "forall" else "forall"
+            if kind == "forall" and isinstance(term.body, Builtin) and term.body.op is Op.IMPLIES:
+                premises, claim = split_implication(term.body)
+                return Quant(dual, term.vars, conjunction([term.range, *premises]), negation(claim), term.triggers)
+            return Quant(dual, term.vars, term.range, negation(term.body), term.triggers, at=term.at)
     return Builtin(Op.NOT, (term,), BOOL, at=term.at)
 
 
@@ -630,21 +641,6 @@ def _written(term: Term) -> bool:
         case Builtin(op=Op.SET | Op.UNION | Op.INTERSECT | Op.MINUS | Op.ITE) | SetComp():
             return True
     return False
-
-
-def _candidates(term: Term) -> tuple[Term, ...] | None:
-    """Terms that any member of a set of displays is among; None where they can't be listed."""
-    match term:
-        case Builtin(op=Op.SET, args=items):
-            return items
-        case Builtin(op=Op.UNION, args=(a, b)):
-            left, right = _candidates(a), _candidates(b)
-            return None if left is None or right is None else left + right
-        case Builtin(op=Op.INTERSECT, args=(a, b)):
-            return _candidates(a) if _candidates(a) is not None else _candidates(b)
-        case Builtin(op=Op.MINUS, args=(a, _)):
-            return _candidates(a)
-    return None
 
 
 def flat(term: Term) -> list[Term]:

@@ -11,23 +11,27 @@ from collections.abc import Callable
 from maxproof.formal.embedded.core import INT, NAT, Bool, Quant, Term, Var
 from maxproof.formal.embedded.core.walk import free_variables, substitute
 from maxproof.formal.embedded.encode_prepare import Question
-from maxproof.formal.embedded.encode_simplify import Simplifier, flat
+from maxproof.formal.embedded.encode_simplify import Simplifier, flat, negation
 from maxproof.formal.embedded.evaluate import Budget, Evaluator, NotComputable
 from maxproof.formal.embedded.evaluate_values import value_term
 
 TOGETHER = 1000  # choices of values for all whole variables
 APART = 40  # values of one variable
 OPEN = 12  # cases that are asked again
-BUDGET = Budget(steps=400_000)
 
 
 def holds_by_cases(
-    question: Question, evaluator: Evaluator, simplify: Simplifier, holds: Callable[[Question], bool]
+    question: Question,
+    evaluator: Evaluator,
+    simplify: Simplifier,
+    holds: Callable[[Question], bool],
+    steps: int,
 ) -> bool:
     """True where the question holds at each of the values that its whole variables can have.
 
     Args:
         holds: asks what a case leaves open.
+        steps: of evaluation, for finding the values.
     """
     names: dict[str, Var] = {}
     for term in (*question.hypotheses, question.goal):
@@ -35,15 +39,15 @@ def holds_by_cases(
             if var.sort in (INT, NAT):
                 names.setdefault(var.name, var)
     whole = list(names.values())
-    conditions = [h for h in question.hypotheses if not isinstance(h, Quant)]
+    conditions = [h for h in (*question.hypotheses, *flat(negation(question.goal))) if not isinstance(h, Quant)]
     if not whole or not conditions:
         return False
-    choices = _values(whole, conditions, evaluator, TOGETHER)
+    choices = _values(whole, conditions, evaluator, TOGETHER, steps)
     if choices is not None:
         return _each(whole, choices, question, evaluator, simplify, holds)
     if len(whole) == 1:
         return False
-    apart = [(choices, var) for var in whole if (choices := _values([var], conditions, evaluator, APART)) is not None]
+    apart = [(choices, var) for var in whole if (choices := _values([var], conditions, evaluator, APART, steps)) is not None]
     if not apart:
         return False
     choices, var = min(apart, key=lambda found: len(found[0]))
@@ -51,10 +55,10 @@ def holds_by_cases(
 
 
 def _values(
-    unknowns: list[Var], conditions: list[Term], evaluator: Evaluator, most: int
+    unknowns: list[Var], conditions: list[Term], evaluator: Evaluator, most: int, steps: int
 ) -> list[tuple[int, ...]] | None:
     try:
-        return evaluator.candidates(unknowns, conditions, BUDGET, most)
+        return evaluator.candidates(unknowns, conditions, Budget(steps=steps), most)
     except NotComputable:
         return None
 
@@ -84,6 +88,7 @@ def _each(
         if Bool(False) in hypotheses:
             continue
         left_open += 1
-        if left_open > OPEN or not holds(Question(tuple(hypotheses), goal, {})):
+        values = {name: substitute(value, mapping) for name, value in question.values.items()}
+        if left_open > OPEN or not holds(Question(tuple(hypotheses), goal, values)):
             return False
     return True

@@ -92,7 +92,7 @@ class Asked:
         if known is None:
             given = [*self.question.hypotheses, *self.facts]
             goal = negation(self.question.goal)
-            made = instances([*given, goal], self.core, self.simplify, rounds=3 if wide else 2, wide=wide)
+            made = instances([*given, goal], self.core, self.simplify, rounds=8 if wide else 3, wide=wide)
             more = facts_of_calls(made, self.core, self.scope, self.simplify, rounds=2) if made else []
             known = []
             for term in (*given, *made, *more):
@@ -131,7 +131,8 @@ def _whole(asked: Asked, share: float, matching: bool) -> Answer | None:
     context = z3.Context()
     encoder = Encoder(asked.core, context)
     goal = encoder(negation(asked.question.goal))
-    given = [encoder(h) for h in (*asked.question.hypotheses, *asked.facts)]
+    general = [h for h in asked.question.hypotheses if isinstance(h, Quant)]
+    given = [encoder(h) for h in (*general, *asked.ground(False))]
     axioms = Axioms(asked.core, asked.scope, asked.simplify, encoder).all()
     if not matching and not encoder.quantified and not axioms:
         return None
@@ -182,21 +183,21 @@ def _residues(asked: Asked) -> Answer | None:
     return None if modulus is None else Answer(ObligationState.PROVED)
 
 
-def _cases(asked: Asked, share: float) -> Answer | None:
+def _cases(asked: Asked, share: float, steps: int) -> Answer | None:
     spent = 0
 
     def holds(question: Question) -> bool:
         nonlocal spent
         case = asked.about(question)
-        for strategy in (_instances, _polynomials):
-            answer = strategy(case, share=share, wide=False)
+        for strategy, wide in ((_instances, False), (_polynomials, False), (_instances, True)):
+            answer = strategy(case, share=share, wide=wide)
             if answer is not None:
                 spent += answer.resource
                 if answer.state is ObligationState.PROVED:
                     return True
         return False
 
-    proved = holds_by_cases(asked.question, asked.evaluator, asked.simplify, holds)
+    proved = holds_by_cases(asked.question, asked.evaluator, asked.simplify, holds, steps)
     return Answer(ObligationState.PROVED if proved else ObligationState.UNKNOWN, resource=spent)
 
 
@@ -225,9 +226,10 @@ STRATEGIES: tuple[tuple[str, Strategy], ...] = (
     ("e-matching", partial(_whole, share=0.01, matching=True)),
     ("residues", _residues),
     ("polynomials", partial(_polynomials, share=0.02, wide=False)),
-    ("cases", partial(_cases, share=0.005)),
+    ("cases", partial(_cases, share=0.005, steps=40_000)),
     ("instances", partial(_instances, share=0.05, wide=True)),
     ("polynomials", partial(_polynomials, share=0.05, wide=True)),
+    ("cases", partial(_cases, share=0.02, steps=400_000)),
     ("e-matching", partial(_whole, share=0.15, matching=True)),
     ("quantifiers", partial(_whole, share=0.15, matching=False)),
     ("polynomials", partial(_polynomials, share=0.25, wide=False)),
