@@ -124,17 +124,12 @@ def _lemma(unit: Unit, declaration: ast.Lemma, trusted: bool) -> Callable[[], Co
     ensures = [condition(unit, outer, clause.condition, "ensures") for clause in declaration.ensures]
     scope = Scope(
         {name: version.variable for name, version in outer.items()},
-        {param.variable: param.name for param in params} | {result.variable: None for result in results},
+        {version.variable: version.name for version in (*params, *results)},
         frozenset([result.variable for result in results]),
         tuple([result.variable for result in results]),
     )
     body = None if declaration.body is None else block(unit, scope, declaration.body)
-    finals: list[Version] = []
-    for result in results if body is not None else []:
-        last = scope.current[result.variable]
-        if last is None and not scope.ended:
-            unit.report(f"no value is assigned to the result {result.variable.name} on some way to the end", at)
-        finals.append(Version(result.variable, last or result.name))
+    finals = [] if body is None else [Version(result.variable, scope.current[result.variable]) for result in results]
 
     def build() -> CoreLemma:
         steps = None if body is None else tuple(body())

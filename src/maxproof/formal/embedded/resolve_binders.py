@@ -44,7 +44,7 @@ def _let(unit: Unit, env: Env, expr: ast.LetExpr, hint: Type | None) -> Typed:
         expected = count(len(expr.binders), "value")
         return unit.mistake(f"{expected} expected on the right of :=, got {len(expr.values)}", expr.at)
     inner, versions = unit.bind(env, expr.binders, "local")
-    values = [define(unit, env, *pair) for pair in zip(versions, expr.values, strict=True)]
+    values = [define(unit, env, version.variable, value) for version, value in zip(versions, expr.values, strict=True)]
     body = infer(unit, inner, expr.body, hint)
 
     def build() -> Term:

@@ -14,7 +14,7 @@ from maxproof.formal.embedded.core import (
     Term,
     TupleOf,
 )
-from maxproof.formal.embedded.resolve_infer import expect, infer
+from maxproof.formal.embedded.resolve_infer import infer
 from maxproof.formal.embedded.resolve_operators import (
     cardinality,
     seq_display,
@@ -51,7 +51,7 @@ def _element(sequence: Term) -> Sort:
 
 def _index(unit: Unit, env: Env, expr: ast.Index, hint: Type | None) -> Typed:
     value, element = _sequence(unit, env, expr.value, "what is indexed")
-    index = expect(unit, env, expr.index, Unknown(), "an index")
+    index = infer(unit, env, expr.index)
     unit.agree(index.type, INT, expr.index.at, "an index")
 
     def build() -> Term:

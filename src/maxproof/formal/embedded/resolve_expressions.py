@@ -24,7 +24,7 @@ from maxproof.formal.embedded.core import (
 )
 from maxproof.formal.embedded.core.walk import conjunction, disjunction
 from maxproof.formal.embedded.errors import Unsupported
-from maxproof.formal.embedded.resolve_infer import arguments, condition, infer
+from maxproof.formal.embedded.resolve_infer import arguments, condition, infer, need
 from maxproof.formal.embedded.resolve_members import member
 from maxproof.formal.embedded.resolve_operators import (
     arithmetic,
@@ -68,8 +68,6 @@ def _name(unit: Unit, env: Env, expr: ast.Name, hint: Type | None) -> Typed:
     version = env.get(expr.name)
     at = expr.at
     if version is not None:
-        if version.name is None:
-            return unit.mistake(f"{expr.name} is used before a value is assigned to it", at)
         return Typed(version.variable.type, lambda: version.var(at))
     if expr.name in unit.signatures.constructors:
         return _construct(unit, env, expr.name, None, (), at)
@@ -169,6 +167,7 @@ def _member(unit: Unit, env: Env, expr: ast.Member, hint: Type | None) -> Typed:
 def _unary(unit: Unit, env: Env, expr: ast.Unary, hint: Type | None) -> Typed:
     if expr.op == "!":
         return negation(condition(unit, env, expr.operand, "the operand of !"), expr.at)
+    need(env, expr.operand, "int")
     return negative(unit, infer(unit, env, expr.operand), expr.at)
 
 
@@ -182,6 +181,8 @@ def _binary(unit: Unit, env: Env, expr: ast.Binary, hint: Type | None) -> Typed:
     right = infer(unit, env, expr.right, hint)
     if op in ("==>", "<==", "<==>"):
         return relation(unit, op, left, right, at)
+    for side in (expr.left, expr.right):
+        need(env, side, "int")
     return arithmetic(unit, op, left, right, at)
 
 

@@ -11,6 +11,7 @@ from maxproof.formal.embedded.core import (
     Builtin,
     CoreDatatype,
     DataOf,
+    Int,
     Op,
     SeqOf,
     SetOf,
@@ -43,10 +44,12 @@ def unbounded(bound: tuple[Var, ...], limits: Term, datatypes: Mapping[str, Core
 def _bounded(var: Var, conjuncts: tuple[Term, ...], loose: set[str]) -> bool:
     below = var.sort == NAT
     above = False
-    for conjunct in conjuncts:
+    for conjunct in map(_without_not, conjuncts):
         if not isinstance(conjunct, Builtin) or len(conjunct.args) != 2:
             continue
         left, right = conjunct.args
+        if conjunct.op in (Op.LT, Op.LE):
+            left, right = _unshifted(left, var), _unshifted(right, var)
         is_left, is_right = _is(left, var), _is(right, var)
         if is_left == is_right or any(free.name in loose for free in free_variables(right if is_left else left)):
             continue
@@ -65,6 +68,26 @@ def _bounded(var: Var, conjuncts: tuple[Term, ...], loose: set[str]) -> bool:
             above = above or is_left
             below = below or is_right
     return above and below
+
+
+def _without_not(term: Term) -> Term:
+    """`!(a < b)` read as `b <= a`, `!(a <= b)` as `b < a`."""
+    if isinstance(term, Builtin) and term.op is Op.NOT:
+        inner = term.args[0]
+        if isinstance(inner, Builtin) and inner.op in (Op.LT, Op.LE):
+            return Builtin(Op.LE if inner.op is Op.LT else Op.LT, (inner.args[1], inner.args[0]), BOOL)
+    return term
+
+
+def _unshifted(term: Term, var: Var) -> Term:
+    """`var` for `var + k`, `k + var` and `var - k` with a number k; other terms as they are."""
+    if isinstance(term, Builtin) and term.op in (Op.ADD, Op.SUB):
+        left, right = term.args
+        if isinstance(right, Int) and _is(left, var):
+            return left
+        if term.op is Op.ADD and isinstance(left, Int) and _is(right, var):
+            return right
+    return term
 
 
 def _is(term: Term, var: Var) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from maxproof.formal.embedded.core import BOOL, INT, NAT, Term
 from maxproof.formal.embedded.errors import Unsupported
 from maxproof.formal.embedded.resolve_scope import MAX_NESTING, MAX_SIZE, Env, Typed, Unit, Version
-from maxproof.formal.embedded.resolve_types import Type, head
+from maxproof.formal.embedded.resolve_types import Type, Variable, head
 from maxproof.formal.syntax import ast
 from maxproof.formal.syntax.ast import Position
 
@@ -41,11 +41,16 @@ def expect(unit: Unit, env: Env, expr: ast.Expr, type_: Type, what: str) -> Type
     """`infer` where a value of `type_` is wanted; `what` names the place in messages."""
     typed = infer(unit, env, expr, type_)
     unit.agree(typed.type, type_, expr.at, what)
-    if isinstance(expr, ast.Name) and expr.name in env:
-        wanted = head(type_)
-        if wanted in (INT, NAT):
-            env[expr.name].variable.needs.add("nat" if wanted == NAT else "int")
+    wanted = head(type_)
+    if wanted in (INT, NAT):
+        need(env, expr, "nat" if wanted == NAT else "int")
     return typed
+
+
+def need(env: Env, expr: ast.Expr, what: str) -> None:
+    """Notes that this place asks for an int or a nat, if a variable stands there by itself."""
+    if isinstance(expr, ast.Name) and expr.name in env:
+        env[expr.name].variable.needs.add(what)
 
 
 def condition(unit: Unit, env: Env, expr: ast.Expr, what: str = "a condition") -> Typed:
@@ -69,9 +74,9 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def define(unit: Unit, env: Env, version: Version, value: ast.Expr) -> Typed:
+def define(unit: Unit, env: Env, variable: Variable, value: ast.Expr) -> Typed:
     """The value of a variable that is given one, checked against its type where one was written."""
-    return expect(unit, env, value, version.variable.type, version.variable.name)
+    return expect(unit, env, value, variable.type, variable.name)
 
 
 def take_sort(version: Version, value: Term) -> None:

@@ -70,13 +70,12 @@ class Signatures:
 
 @dataclass(eq=False, slots=True)
 class Version:
-    """A variable between two assignments. `name` is its name in the core; None: nothing was assigned yet."""
+    """A variable between two assignments. `name` is its name in the core."""
 
     variable: Variable
-    name: str | None
+    name: str
 
     def var(self, at: Position) -> Var:
-        assert self.name is not None
         return Var(self.name, self.variable.settled(), at=at)
 
 

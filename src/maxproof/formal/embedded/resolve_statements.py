@@ -21,7 +21,7 @@ from maxproof.formal.embedded.core import (
 )
 from maxproof.formal.embedded.errors import Unsupported
 from maxproof.formal.embedded.resolve_calc import calculation
-from maxproof.formal.embedded.resolve_infer import arguments, condition, count, define, expect, infer, take_sort
+from maxproof.formal.embedded.resolve_infer import arguments, condition, count, define, infer, take_sort
 from maxproof.formal.embedded.resolve_match import Pattern, patterns
 from maxproof.formal.embedded.resolve_operators import TRUE
 from maxproof.formal.embedded.resolve_scope import MAX_NESTING, Case, Env, Signature, Typed, Unit, Version, joined
@@ -40,7 +40,7 @@ class Scope:
 
     Attributes:
         names: the source variables that can be seen.
-        current: the core name that each of them has now; None: no value yet.
+        current: the core name that each of them has now. One without a value yet has a name that no step defines.
         assignable: those that statements here may assign to.
         results: the lemma's results where `return` is allowed.
         ended: what follows is never reached.
@@ -48,7 +48,7 @@ class Scope:
     """
 
     names: dict[str, Variable]
-    current: dict[Variable, str | None]
+    current: dict[Variable, str]
     assignable: frozenset[Variable] = frozenset()
     results: tuple[Variable, ...] | None = None
     ended: bool = False
@@ -186,13 +186,9 @@ def _meet(unit: Unit, scope: Scope, arms: list[_Arm]) -> None:
         versions = [arm.scope.current[variable] for arm in running]
         if all(version == scope.current[variable] for version in versions):
             continue
-        if None in versions:
-            scope.current[variable] = None
-            continue
         new = unit.fresh(variable.name)
         scope.current[variable] = new
         for arm, version in zip(running, versions, strict=True):
-            assert version is not None
             arm.joins.append((variable, new, version))
 
 
@@ -286,16 +282,10 @@ def _var(unit: Unit, scope: Scope, statement: ast.VarStmt) -> Steps:
         again = variable.name in scope.own or variable.name in [other.name for other in variables[:place]]
         if again and variable.name != "_":
             unit.report(f"{variable.name} is declared twice", binder.at)
-    env = scope.env()
-
-    def declare() -> None:
-        for variable in variables:
-            scope.declare(Version(variable, None))
-
     if not statement.values:
-        declare()
+        _renew(unit, scope, variables)
         return _nothing
-    return _give(unit, scope, env, variables, statement, declare)
+    return _give(unit, scope, variables, statement)
 
 
 def _assign(unit: Unit, scope: Scope, statement: ast.Assign) -> Steps:
@@ -312,7 +302,7 @@ def _assign(unit: Unit, scope: Scope, statement: ast.Assign) -> Steps:
             variables.append(variable)
     if len(variables) < len(statement.targets):
         return _nothing
-    return _give(unit, scope, scope.env(), variables, statement, lambda: None)
+    return _give(unit, scope, variables, statement)
 
 
 def _why_fixed(variable: Variable) -> str:
@@ -323,19 +313,12 @@ def _why_fixed(variable: Variable) -> str:
 _OUTSIDE = "it is declared outside of this proof"
 
 
-def _give(
-    unit: Unit,
-    scope: Scope,
-    env: dict[str, Version],
-    variables: list[Variable],
-    statement: ast.VarStmt | ast.Assign,
-    declare: Callable[[], None],
-) -> Steps:
-    """Values for `variables`: from expressions read in `env`, from a predicate, or from a lemma's results."""
+def _give(unit: Unit, scope: Scope, variables: list[Variable], statement: ast.VarStmt | ast.Assign) -> Steps:
+    """Values for `variables`: from expressions, from a predicate over them, or from a lemma's results."""
     at = statement.at
     first = statement.values[0]
+    env = scope.env()
     if statement.such_that:
-        declare()
         versions = _renew(unit, scope, variables)
         for variable in variables:
             if not variable.written and isinstance(statement, ast.VarStmt):
@@ -345,17 +328,12 @@ def _give(
     call = _lemma_call(unit, env, first) if len(statement.values) == 1 else None
     if call is not None:
         assert isinstance(first, ast.Apply)
-        return _call_for(unit, scope, env, first, call, variables, declare, at)
+        return _call_for(unit, scope, first, call, variables, at)
     if len(variables) != len(statement.values):
         unit.report(f"{count(len(variables), 'value')} expected on the right of :=, got {len(statement.values)}", at)
-        declare()
         _renew(unit, scope, variables)
         return _nothing
-    values = [
-        expect(unit, env, value, variable.type, variable.name)
-        for variable, value in zip(variables, statement.values, strict=True)
-    ]
-    declare()
+    values = [define(unit, env, *pair) for pair in zip(variables, statement.values, strict=True)]
     versions = _renew(unit, scope, variables)
 
     def build() -> list[Step]:
@@ -370,10 +348,13 @@ def _give(
 
 
 def _renew(unit: Unit, scope: Scope, variables: Iterable[Variable]) -> list[Version]:
-    """A new version of each variable, current from here on."""
+    """A new version of each variable, current from here on; one that is new itself is declared."""
     versions = [Version(variable, unit.fresh(variable.name)) for variable in variables]
     for version in versions:
-        scope.current[version.variable] = version.name
+        if version.variable in scope.current:
+            scope.current[version.variable] = version.name
+        else:
+            scope.declare(version)
     return versions
 
 
@@ -390,24 +371,21 @@ def _lemma_call(unit: Unit, env: Env, expr: ast.Expr) -> Signature | None:
 def _call_for(
     unit: Unit,
     scope: Scope,
-    env: Env,
     call: ast.Apply,
     signature: Signature,
     variables: list[Variable],
-    declare: Callable[[], None],
     at: Position,
 ) -> Steps:
     """`x, y := L(args)`; no variables for a call alone."""
     assert isinstance(call.function, ast.Name)
     name = call.function.name
-    args = arguments(unit, env, name, signature.params, call.args, call.at)
+    args = arguments(unit, scope.env(), name, signature.params, call.args, call.at)
     if len(variables) != len(signature.results):
         unit.report(f"{name} has {count(len(signature.results), 'result')}, {len(variables)} taken", at)
     for variable, result in zip(variables, signature.results, strict=False):
         unit.agree(result, variable.type, at, variable.name)
         if not variable.written and variable.sort is None:
             variable.sort = None if mistaken(result) else sort_of(result)
-    declare()
     versions = _renew(unit, scope, variables)
 
     def build() -> list[Step]:
@@ -430,7 +408,7 @@ def _call(unit: Unit, scope: Scope, statement: ast.CallStmt) -> Steps:
         else:
             unit.report("only a lemma can be called in a statement", statement.at)
         return _nothing
-    return _call_for(unit, scope, env, statement.call, signature, [], lambda: None, statement.at)
+    return _call_for(unit, scope, statement.call, signature, [], statement.at)
 
 
 def _return(unit: Unit, scope: Scope, statement: ast.Return) -> Steps:
@@ -446,7 +424,7 @@ def _return(unit: Unit, scope: Scope, statement: ast.Return) -> Steps:
     elif statement.values:
         here = scope.env()
         for result, value in zip(results, statement.values, strict=True):
-            values.append(define(unit, here, Version(result, None), value))
+            values.append(define(unit, here, result, value))
     else:
         values = [infer(unit, env, ast.Name(result.name, at=at)) for result in results]
     scope.ended = True

@@ -36,7 +36,8 @@ class CoreFunction(Placed):
 class CoreLemma(Placed):
     """A lemma. `finals` are the variables that hold the results at the end of the body (single assignment).
 
-    `results` are what `ensures` calls them. Where the body can run to its end, steps define every one of `finals`.
+    `results` are what `ensures` calls them. A variable that is used, also one of `finals`, and that no step defines
+    was declared without a value: it has any value of its sort.
     """
 
     name: str
