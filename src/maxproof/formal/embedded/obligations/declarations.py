@@ -18,7 +18,8 @@ from maxproof.formal.embedded.core import (
     ReturnStep,
     Term,
 )
-from maxproof.formal.embedded.core.walk import show, substitute
+from maxproof.formal.embedded.core.show import show
+from maxproof.formal.embedded.core.walk import substitute
 from maxproof.formal.embedded.obligations.goals import prove
 from maxproof.formal.embedded.obligations.induction import lemma_hypotheses
 from maxproof.formal.embedded.obligations.path import Claim, Path, Scope, equality, negation

@@ -78,8 +78,20 @@ def known_sort(term: Term) -> Sort:
 
 
 def domain(var: Var) -> Term:
-    """What holds of every value of the variable's type."""
-    return membership(var, base(var.sort), var.sort)
+    """What holds of every value of the variable's type. Nothing is said where a partial function is part of it: its
+    values outside of its precondition may be anything."""
+    return Bool(True) if _has_partial(var.sort) else membership(var, base(var.sort), var.sort)
+
+
+def _has_partial(sort: Sort) -> bool:
+    match sort:
+        case SetOf(element=element) | SeqOf(element=element):
+            return _has_partial(element)
+        case TupleOf(items=items):
+            return any(map(_has_partial, items))
+        case FunctionOf(params=params, result=result, total=total):
+            return not total or any(map(_has_partial, params)) or _has_partial(result)
+    return False
 
 
 def membership(term: Term, have: Sort, want: Sort, depth: int = 0) -> Term:

@@ -6,7 +6,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from maxproof.formal.checkers.types import ObligationKind
-from maxproof.formal.embedded.core import BOOL, Bool, Builtin, Call, CoreProgram, Obligation, Op, Proved, Term, Var
+from maxproof.formal.embedded.core import (
+    BOOL,
+    Bool,
+    Builtin,
+    Call,
+    CoreProgram,
+    Obligation,
+    Op,
+    Proved,
+    Quant,
+    Term,
+    Var,
+)
 from maxproof.formal.embedded.core.walk import conjunction, free_variables, transform
 from maxproof.formal.embedded.errors import Unsupported
 from maxproof.formal.embedded.obligations.callgraph import CallGraph
@@ -109,6 +121,13 @@ def erased(term: Term) -> Term:
 def implication(guards: Iterable[Term], claim: Term) -> Term:
     guard = conjunction(guards)
     return claim if guard == TRUE else Builtin(Op.IMPLIES, (guard, claim), BOOL, at=claim.at)
+
+
+def quantified(bound: tuple[Var, ...], guards: Iterable[Term], claim: Term) -> Term:
+    """`claim` for all values of `bound` that meet `guards`."""
+    if not bound:
+        return implication(guards, claim)
+    return Quant("forall", bound, conjunction(guards), claim, at=claim.at)
 
 
 def negation(term: Term) -> Term:

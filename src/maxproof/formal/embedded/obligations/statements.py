@@ -20,6 +20,7 @@ from maxproof.formal.embedded.core import (
     CalcStep,
     CallStep,
     ChooseStep,
+    CoreLemma,
     Define,
     ForallStep,
     Op,
@@ -29,7 +30,8 @@ from maxproof.formal.embedded.core import (
     Term,
     Var,
 )
-from maxproof.formal.embedded.core.walk import conjunction, disjunction, show, substitute
+from maxproof.formal.embedded.core.show import show
+from maxproof.formal.embedded.core.walk import conjunction, disjunction, substitute
 from maxproof.formal.embedded.errors import Unsupported
 from maxproof.formal.embedded.obligations.domains import membership
 from maxproof.formal.embedded.obligations.goals import prove
@@ -41,6 +43,7 @@ from maxproof.formal.embedded.obligations.path import (
     equality,
     implication,
     negation,
+    quantified,
 )
 from maxproof.formal.embedded.obligations.termination import ask_decrease
 from maxproof.formal.embedded.obligations.wellformed import ask_choice, ask_preconditions, conform, wellformed
@@ -114,14 +117,14 @@ def _call(step: CallStep, path: Path, scope: Scope) -> Path:
         ask_decrease(lemma, bindings, before, scope, step.at)
     if lemma.results:
         # Results that nobody takes are still what the postconditions speak of.
-        outs = step.outs or tuple(_unnamed(result, path) for result in lemma.results)
+        outs = step.outs or tuple(_unnamed(lemma, result, path) for result in lemma.results)
         path = _results(outs, lemma.results, path, scope)
         bindings |= {result.name: out for result, out in zip(lemma.results, outs, strict=True)}
     return path.assume(*(substitute(clause, bindings) for clause in lemma.ensures))
 
 
-def _unnamed(result: Var, path: Path) -> Var:
-    return Var(f"{result.name}@{len(path.vars)}", result.sort, at=result.at)
+def _unnamed(lemma: CoreLemma, result: Var, path: Path) -> Var:
+    return Var(f"{lemma.name}.{result.name}@{len(path.vars)}", result.sort, at=result.at)
 
 
 def _results(outs: tuple[Var, ...], results: tuple[Var, ...], path: Path, scope: Scope) -> Path:
@@ -136,24 +139,38 @@ def _results(outs: tuple[Var, ...], results: tuple[Var, ...], path: Path, scope:
 
 
 def _calc(step: CalcStep, path: Path, scope: Scope) -> Path:
+    """Each step on its own, from the facts before the calculation: its hint doesn't help the others.
+
+    A line is read once: where the hint of the step that leads to it has been run, or before all steps if none does.
+    From then on its being well-formed is known, as in Dafny; and a step of `==>` may rely on the line it starts from.
+    """
     lines = step.lines
     backward = [_is_backward(relation, i, lines) for i, relation in enumerate(step.relations)]
-    for i, line in enumerate(lines):
-        from_before = i > 0 and not backward[i - 1]
-        from_after = i < len(backward) and backward[i]
-        if not from_before and not from_after:
-            wellformed(line, path, scope)
-    for i, (relation, hint) in enumerate(zip(step.relations, step.hints, strict=True)):
-        known, new = (lines[i + 1], lines[i]) if backward[i] else (lines[i], lines[i + 1])
-        inside = path
+    meaning: dict[int, tuple[Term, ...]] = {}
+    for i in range(len(lines)):
+        led_to = (i > 0 and not backward[i - 1]) or (i < len(backward) and backward[i])
+        if not led_to:
+            meaning[i] = _read(lines[i], path, scope)[1]
+    forwards = [i for i, back in enumerate(backward) if not back]
+    for i in forwards + [i for i, back in reversed(list(enumerate(backward))) if back]:
+        relation, hint = step.relations[i], step.hints[i]
+        known, new = (i + 1, i) if backward[i] else (i, i + 1)
+        inside = path.assume(*meaning.get(known, ()))
         if isinstance(relation, Builtin) and relation.op is Op.IMPLIES:
-            inside = inside.assume(known)
+            inside = inside.assume(lines[known])
         inside = run_aside(hint, inside, scope, step.at)
-        if not (backward[i] and i > 0 and not backward[i - 1]):
-            inside = wellformed(new, inside, scope)
-        claim = Claim(ObligationKind.CALC_STEP, lines[i + 1].at, show(relation), lines[i].at)
-        prove(relation, inside, scope, claim)
+        if new not in meaning:
+            inside, meaning[new] = _read(lines[new], inside, scope)
+        prove(relation, inside, scope, Claim(ObligationKind.CALC_STEP, lines[i + 1].at, show(relation)))
     return path if step.conclusion is None else path.assume(step.conclusion)
+
+
+def _read(line: Term, path: Path, scope: Scope) -> tuple[Path, tuple[Term, ...]]:
+    """`wellformed`, and what was asked for it as facts of `path`."""
+    start = len(scope.asked)
+    after = wellformed(line, path, scope)
+    asked = scope.asked[start:]
+    return after, tuple(quantified(o.vars[len(path.vars) :], o.hypotheses[len(path.facts) :], o.goal) for o in asked)
 
 
 def _is_backward(relation: Term, i: int, lines: tuple[Term, ...]) -> bool:

@@ -33,7 +33,8 @@ from maxproof.formal.embedded.core import (
     Term,
     TupleOf,
 )
-from maxproof.formal.embedded.core.walk import conjunction, disjunction, show, substitute
+from maxproof.formal.embedded.core.show import show
+from maxproof.formal.embedded.core.walk import conjunction, disjunction, substitute
 from maxproof.formal.embedded.errors import Unsupported
 from maxproof.formal.embedded.obligations.domains import base, known_sort
 from maxproof.formal.embedded.obligations.path import FALSE, TRUE, Claim, Path, Scope, equality, negation

@@ -46,14 +46,14 @@ from maxproof.formal.embedded.core import (
     TupleOf,
     Var,
 )
-from maxproof.formal.embedded.core.walk import conjunction, disjunction, show, substitute
+from maxproof.formal.embedded.core.show import show, show_sort
+from maxproof.formal.embedded.core.walk import conjunction, disjunction, substitute
 from maxproof.formal.embedded.errors import Unsupported
-from maxproof.formal.embedded.obligations.domains import comparable, known_sort, membership, within
+from maxproof.formal.embedded.obligations.domains import base, comparable, known_sort, membership, within
 from maxproof.formal.embedded.obligations.goals import prove
 from maxproof.formal.embedded.obligations.path import TRUE, Claim, Path, Scope, equality, implication, negation
 from maxproof.formal.embedded.obligations.termination import ask_decrease
 from maxproof.formal.embedded.resolve_finite import unbounded
-from maxproof.formal.embedded.resolve_types import show_type
 from maxproof.formal.syntax.ast import Position
 
 
@@ -274,7 +274,7 @@ def conform(term: Term, want: Sort, path: Path, scope: Scope) -> None:
         have = FunctionOf(have.params, have.result, total)
     goal = membership(term, have, want)
     if goal != TRUE:
-        text = show(goal) if isinstance(want, Basic) else f"{show(term)} is of type {show_type(want)}"
+        text = show(goal) if isinstance(want, Basic) else f"{show(term)} is of type {show_sort(want)}"
         scope.ask(Claim(ObligationKind.NATURAL, term.at, text), goal, path)
 
 
@@ -287,7 +287,9 @@ def _call(term: Call, path: Path, scope: Scope) -> Path:
     bindings = {param.name: arg for param, arg in zip(function.params, term.args, strict=True)}
     ask_decrease(function, bindings, before, scope, term.at)
     bindings[function.result.name] = term
-    return path.assume(*(substitute(clause, bindings) for clause in function.ensures))
+    result = function.result.sort
+    promised = (substitute(clause, bindings) for clause in function.ensures)
+    return path.assume(membership(term, base(result), result), *promised)
 
 
 def ask_preconditions(
