@@ -57,7 +57,7 @@ def constraint(value: Term, sort: Sort, core: CoreProgram, depth: int = 0) -> Te
             low = Builtin(Op.LE, (Int(0), index), BOOL)
             high = Builtin(Op.LT, (index, Builtin(Op.CARD, (value,), NAT)), BOOL)
             return _all((index,), conjunction([low, high]), inner)
-        case FunctionOf(params=params, result=result):
+        case FunctionOf(params=params, result=result, total=True):
             args = tuple(Var(f"argument{i}#{depth}", param) for i, param in enumerate(params))
             inner = constraint(Invoke(value, args, result), result, core, depth + 1)
             return inner if inner == Bool(True) else _all(args, Bool(True), inner)
