@@ -59,8 +59,8 @@ def simplified(term: Term) -> Term:
 
 def _step(term: Term) -> Term:
     if isinstance(term, Invoke) and isinstance(term.function, Lambda):
-        values = {param.name: arg for param, arg in zip(term.function.params, term.args, strict=True)}
-        return simplified(substitute(term.function.body, values))
+        given = {param.name: arg for param, arg in zip(term.function.params, term.args, strict=True)}
+        return simplified(substitute(term.function.body, given))
     if not isinstance(term, Builtin):
         return term
     if term.op in (Op.ADD, Op.SUB, Op.MUL, Op.NEG) and term.sort in (INT, NAT, REAL):
@@ -190,13 +190,12 @@ def instances(hypotheses: Sequence[Term], goals: Sequence[Term], rounds: int = 3
     found: dict[Term, Instance] = {}
     known = [*goals, *hypotheses]
     for _ in range(rounds):
-        ground = _ground_applications(known)
         fresh: list[Term] = []
-        for quantified_term in quantified:
-            for binding in _all_bindings(quantified_term, ground):
-                term = _instance(quantified_term, binding)
-                if term is not None and term not in found:
-                    found[term] = Instance(term, quantified_term)
+        for general in quantified:
+            for _, range_, body in applied(general, known):
+                term = body if range_ == Bool(True) else Builtin(Op.IMPLIES, (range_, body), BOOL)
+                if term not in found:
+                    found[term] = Instance(term, general)
                     fresh.append(term)
                     if len(found) >= MAX_INSTANCES:
                         return list(found.values())
@@ -249,13 +248,22 @@ def _between(values: Iterable[Term], sort: Sort) -> list[Term]:
     return [Int(number) for number in range(numbers[0], numbers[-1] + 1)]
 
 
-def _instance(quantified: Quant, binding: dict[str, Term]) -> Term | None:
-    for var in quantified.vars:
-        value = binding[var.name]
-        if var.sort == NAT and isinstance(value, Int) and value.value < 0:
-            return None
-    range_ = simplified(substitute(quantified.range, binding))
-    body = simplified(substitute(quantified.body, binding))
-    if range_ == Bool(False) or body == Bool(True):
-        return None
-    return body if range_ == Bool(True) else Builtin(Op.IMPLIES, (range_, body), BOOL)
+def applied(general: Quant, terms: Sequence[Term]) -> Iterator[tuple[dict[str, Term], Term, Term]]:
+    """(binding, range, body) of a universal statement at the applications in `terms`, each once, simplified.
+
+    Bindings whose range is false by computation, or whose body says nothing, are left out.
+    """
+    seen: set[tuple[Term, Term]] = set()
+    for binding in _all_bindings(general, _ground_applications(terms)):
+        if any(var.sort == NAT and _negative(binding[var.name]) for var in general.vars):
+            continue
+        range_ = simplified(substitute(general.range, binding))
+        body = simplified(substitute(general.body, binding))
+        if range_ != Bool(False) and body != Bool(True) and (range_, body) not in seen:
+            seen.add((range_, body))
+            yield binding, range_, body
+
+
+def _negative(term: Term) -> bool:
+    value = constant(term)
+    return value is not None and value < 0
