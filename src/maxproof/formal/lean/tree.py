@@ -1,0 +1,228 @@
+"""Lean 4 as it is written: the terms, binders and theorems of the fragment that statements use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+from maxproof.formal.syntax.ast import Position
+
+
+@dataclass(frozen=True, slots=True)
+class Ident:
+    """A name with its dots, as written: `x`, `Real.sqrt`, `x.divisors.card`; also ℕ, ℤ, ∅ and other atoms."""
+
+    name: str
+    at: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Numeral:
+    """A numeral; `decimal` where it was written with a point."""
+
+    value: Fraction
+    decimal: bool
+    at: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """`_`."""
+
+    at: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    function: Syntax
+    args: tuple[Syntax, ...]
+    at: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Infix:
+    """`a op b` with a binary operator, relation or connective; ASCII spellings were made the Unicode ones."""
+
+    op: str
+    left: Syntax
+    right: Syntax
+    at: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """`-a`, `¬a`, `√a`."""
+
+    op: str
+    operand: Syntax
+    at: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Postfix:
+    """`a⁻¹`, `a !`."""
+
+    op: str
+    operand: Syntax
+    at: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Coercion:
+    """`↑a`."""
+
+    operand: Syntax
+    at: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Ascription:
+    """`(a : T)`."""
+
+    value: Syntax
+    type: Syntax
+    at: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosed:
+    """`|a|`, `‖a‖`, `⌊a⌋`, `⌈a⌉`, `⌊a⌋₊`, `⌈a⌉₊`; `op` is both marks."""
+
+    op: Literal["||", "‖‖", "⌊⌋", "⌈⌉", "⌊⌋₊", "⌈⌉₊"]
+    operand: Syntax
+    at: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """`e.name` or `e.1` behind something that is no identifier."""
+
+    value: Syntax
+    name: str
+    at: Position
+
+
+@dataclass(frozen=True, slots=True)
+class BoundName:
+    """One bound variable.
+
+    Attributes:
+        name: `_` for an anonymous one.
+        type: as written; None where it was left to inference.
+        relation, bound: `∀ x > 0`: the bound variable stands left of `relation`; "" and None without.
+        proof: binds a proof (`(_ : y ≠ 0)` inside ∀): decided by the elaborator from `type`.
+    """
+
+    name: str
+    type: Syntax | None
+    at: Position
+    relation: str = ""
+    bound: Syntax | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quantified:
+    kind: Literal["∀", "∃", "∃!"]
+    binders: tuple[BoundName, ...]
+    body: Syntax
+    at: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """`fun x ↦ e`; `(· + 1)` is written so too, its variables named `·1`, `·2`, ..."""
+
+    binders: tuple[BoundName, ...]
+    body: Syntax
+    at: Position
+
+
+@dataclass(frozen=True, slots=True)
+class BigOperator:
+    """`∑ x ∈ s with p, e`; `domain` is None for a sum over a whole type."""
+
+    kind: Literal["∑", "∏"]
+    binder: BoundName
+    domain: Syntax | None
+    condition: Syntax | None
+    body: Syntax
+    at: Position
+
+
+@dataclass(frozen=True, slots=True)
+class SetBuilder:
+    """`{x : T | p}`, or `{x ∈ s | p}` with `domain`."""
+
+    binder: BoundName
+    domain: Syntax | None
+    body: Syntax
+    at: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """`{a, b}`, `[a, b]`, `(a, b)`."""
+
+    kind: Literal["{}", "[]", "()"]
+    items: tuple[Syntax, ...]
+    at: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Congruence:
+    """`a ≡ b [MOD n]` or `[ZMOD n]`."""
+
+    kind: Literal["MOD", "ZMOD"]
+    left: Syntax
+    right: Syntax
+    modulus: Syntax
+    at: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    condition: Syntax
+    then: Syntax
+    otherwise: Syntax
+    at: Position
+
+
+Syntax: TypeAlias = (
+    Ident
+    | Numeral
+    | Hole
+    | Application
+    | Infix
+    | Prefix
+    | Postfix
+    | Coercion
+    | Ascription
+    | Enclosed
+    | Projection
+    | Quantified
+    | Function
+    | BigOperator
+    | SetBuilder
+    | Display
+    | Congruence
+    | Conditional
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Theorem:
+    """One theorem without its proof.
+
+    Attributes:
+        binders: parameters and hypotheses in order; an instance binder `[T]` has the name `_`.
+        text: the statement as written, from `theorem` to the end of the conclusion.
+        opened: the namespaces that are open there, outermost first.
+    """
+
+    name: str
+    binders: tuple[BoundName, ...]
+    conclusion: Syntax
+    text: str
+    opened: tuple[str, ...]
+    at: Position
