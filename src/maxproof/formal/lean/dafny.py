@@ -49,12 +49,15 @@ def binary(op: Literal["<==>", "==>", "&&", "||", "+", "-", "*", "/", "%"], left
 
 def every(facts: Sequence[Expr]) -> Expr:
     """Their conjunction; `true` for none."""
-    if not facts:
-        return BoolLiteral(True)
-    joined = facts[0]
-    for fact in facts[1:]:
-        joined = Binary("&&", joined, fact)
-    return joined
+    return joined(facts, "&&") if facts else BoolLiteral(True)
+
+
+def joined(parts: Sequence[Expr], op: str) -> Expr:
+    """`p && q && ...` (or `||`), one part at least."""
+    result = parts[0]
+    for part in parts[1:]:
+        result = Binary(op, result, part)  # type: ignore[arg-type]
+    return result
 
 
 def negated(value: Expr) -> Expr:

@@ -15,7 +15,7 @@ from maxproof.formal.lean.dafny import binary, call, compare
 from maxproof.formal.lean.emit_numbers import kind
 from maxproof.formal.lean.errors import NotTranslated
 from maxproof.formal.lean.inverses import Inverses
-from maxproof.formal.lean.lower import member
+from maxproof.formal.lean.lower import chain, member
 from maxproof.formal.lean.names import legal
 from maxproof.formal.lean.terms import (
     NAT,
@@ -253,18 +253,16 @@ class Emitter:
         match term:
             case Truth(value):
                 return BoolLiteral(value)
-            case Not(Compare("=", left, right)) if not isinstance(left.type, ZMod):
-                return compare(self.term(left), "!=", self.term(right))
-            case Not(Member(element, collection)):
-                return compare(self.term(element), "!in", self.term(collection))
             case Not(value):
-                return Unary("!", self.term(value))
+                return _negation(self.term(value))
             case Compare(op, left, right):
                 first, second = self.term(left), self.term(right)
                 if isinstance(left.type, ZMod):
                     modulus = self.term(left.type.modulus)
                     first, second = (emit_numbers.remainder(v, modulus) for v in (first, second))
                 return compare(first, emit_numbers.order(op), second)
+            case Connective("∧" | "∨" as op):
+                return dafny.joined([self.term(t) for t in chain(term, op)], _CONNECTIVES[op])
             case Connective(op, left, right):
                 return binary(_CONNECTIVES[op], self.term(left), self.term(right))  # type: ignore[arg-type]
             case Member(element, collection):
@@ -384,6 +382,16 @@ class Emitter:
         name = self.apart("x")
         within = Comparison((low, Name(name), high), ("<=", "<"))
         return DafnyComprehension((Binder(name, dafny.INT),), within)
+
+
+def _negation(value: Expr) -> Expr:
+    """`!value`, without a double negation and with `!=` and `!in` where they say it."""
+    match value:
+        case Unary("!", inner):
+            return inner
+        case Comparison(operands, ("==" | "in" as op,)):
+            return Comparison(operands, ("!=" if op == "==" else "!in",))
+    return Unary("!", value)
 
 
 def _next(value: Expr) -> Expr:

@@ -11,7 +11,7 @@ from maxproof.formal.lean.dafny import apply, compare
 from maxproof.formal.lean.emit import Emitter
 from maxproof.formal.lean.errors import NotTranslated
 from maxproof.formal.lean.inverses import Inverses, prime_terms
-from maxproof.formal.lean.lower import conjuncts, lower
+from maxproof.formal.lean.lower import chain, lower
 from maxproof.formal.lean.names import legal
 from maxproof.formal.lean.terms import EquivType, Statement, Var
 from maxproof.formal.prelude.load import prelude
@@ -48,7 +48,7 @@ def to_lemma(statement: Statement) -> tuple[Lemma, tuple[Declaration, ...]]:
         NotTranslated: something that the fragment of Dafny or the prelude has no word for.
     """
     lowered = lower(statement)
-    facts = [fact for hypothesis in lowered.hypotheses for fact in conjuncts(hypothesis)]  # type: ignore[arg-type]
+    facts = [fact for hypothesis in lowered.hypotheses for fact in chain(hypothesis)]  # type: ignore[arg-type]
     inverses = Inverses(prime_terms(facts))
     emitter = Emitter(_taken(), inverses)
     params: list[Binder] = []
@@ -62,7 +62,7 @@ def to_lemma(statement: Statement) -> tuple[Lemma, tuple[Declaration, ...]]:
             params.append(Binder(emitter.inverse_name(var), emitter.type_of(_flipped(var.type), var)))
             guards += _inverse_to_each_other(emitter, var)
     requires = [emitter.term(fact) for fact in facts]
-    ensures = [emitter.term(fact) for fact in conjuncts(lowered.conclusion)]
+    ensures = [emitter.term(fact) for fact in chain(lowered.conclusion)]
     lemma = Lemma(
         legal(statement.name, _taken()),
         (*params, *inverses.params),

@@ -76,11 +76,11 @@ def member(element: Term, collection: Term) -> Term:
     return _Lowering(count(2_000_000), {}).member(element, collection)
 
 
-def conjuncts(term: Term) -> Iterator[Term]:
-    """The facts of a conjunction, in order."""
-    if isinstance(term, Connective) and term.op == "∧":
-        yield from conjuncts(term.left)
-        yield from conjuncts(term.right)
+def chain(term: Term, op: str = "∧") -> Iterator[Term]:
+    """The parts of a conjunction (or of a disjunction, for "∨"), in order."""
+    if isinstance(term, Connective) and term.op == op:
+        yield from chain(term.left, op)
+        yield from chain(term.right, op)
     else:
         yield term
 
