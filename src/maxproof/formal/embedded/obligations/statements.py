@@ -156,12 +156,14 @@ def _calc(step: CalcStep, path: Path, scope: Scope) -> Path:
         relation, hint = step.relations[i], step.hints[i]
         known, new = (i + 1, i) if backward[i] else (i, i + 1)
         inside = path.assume(*meaning.get(known, ()))
+        goal = relation
         if isinstance(relation, Builtin) and relation.op is Op.IMPLIES:
-            inside = inside.assume(lines[known])
+            given, goal = relation.args
+            inside = inside.assume(given)
         inside = run_aside(hint, inside, scope, step.at)
         if new not in meaning:
             inside, meaning[new] = _read(lines[new], inside, scope)
-        prove(relation, inside, scope, Claim(ObligationKind.CALC_STEP, lines[i + 1].at, show(relation)))
+        prove(goal, inside, scope, Claim(ObligationKind.CALC_STEP, lines[i + 1].at, show(relation)))
     return path if step.conclusion is None else path.assume(step.conclusion)
 
 

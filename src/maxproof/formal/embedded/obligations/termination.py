@@ -79,18 +79,18 @@ def below(
     cases: list[Term] = []
     same: list[Term] = []
     for smaller, larger in zip(new[:shared], old[:shared], strict=True):
+        if smaller == larger:
+            continue
         less = _less(smaller, larger, program, at, strict_floor)
         if less != FALSE:
             cases.append(conjunction([*same, less]))
         same.append(_equal(smaller, larger))
     if shared == len(old) < len(new):
         cases.append(conjunction(same))
-    return disjunction(cases)
+    return TRUE if TRUE in cases else disjunction(cases)
 
 
 def _equal(new: Term, old: Term) -> Term:
-    if new == old:
-        return TRUE
     if isinstance(old.sort, SeqOf):
         return equality(_length(new), _length(old))
     return equality(new, old)
