@@ -15,7 +15,7 @@ from maxproof.formal.embedded.core import (
 )
 from maxproof.formal.embedded.core.walk import conjunction
 from maxproof.formal.embedded.resolve_finite import unbounded
-from maxproof.formal.embedded.resolve_infer import condition, count, define, infer, take_sort
+from maxproof.formal.embedded.resolve_infer import condition, count, define, infer, place, take_sort
 from maxproof.formal.embedded.resolve_operators import (
     TRUE,
 )
@@ -110,6 +110,7 @@ def _comprehension(unit: Unit, env: Env, expr: ast.Comprehension, hint: Type | N
         return unit.mistake("a set of several variables needs a term, as in set x, y | P :: (x, y)", expr.at)
     term_expr = expr.term if expr.term is not None else ast.Name(expr.binders[0].name, at=expr.binders[0].at)
     term = infer(unit, inner, term_expr)
+    place(inner, term_expr, "neutral")
 
     def build() -> Term:
         bound = tuple([version.var(expr.at) for version in versions])

@@ -14,7 +14,7 @@ from maxproof.formal.embedded.core import (
     Term,
     TupleOf,
 )
-from maxproof.formal.embedded.resolve_infer import infer
+from maxproof.formal.embedded.resolve_infer import infer, place
 from maxproof.formal.embedded.resolve_operators import (
     cardinality,
     seq_display,
@@ -53,6 +53,7 @@ def _index(unit: Unit, env: Env, expr: ast.Index, hint: Type | None) -> Typed:
     value, element = _sequence(unit, env, expr.value, "what is indexed")
     index = infer(unit, env, expr.index)
     unit.agree(index.type, INT, expr.index.at, "an index")
+    place(env, expr.index, "neutral")
 
     def build() -> Term:
         sequence = value.build()
@@ -69,6 +70,7 @@ def _slice(unit: Unit, env: Env, expr: ast.Slice, hint: Type | None) -> Typed:
         typed = None if end is None else infer(unit, env, end)
         if typed is not None and end is not None:
             unit.agree(typed.type, INT, end.at, "an end of a slice")
+            place(env, end, "neutral")
         ends.append(typed)
     low, high = ends
 
@@ -85,6 +87,7 @@ def _update(unit: Unit, env: Env, expr: ast.Update, hint: Type | None) -> Typed:
     value, element = _sequence(unit, env, expr.value, "what is updated")
     index = infer(unit, env, expr.index)
     unit.agree(index.type, INT, expr.index.at, "an index")
+    place(env, expr.index, "neutral")
     item = infer(unit, env, expr.item, element)
     unit.agree(item.type, element, expr.item.at, "the new element")
 
@@ -114,6 +117,8 @@ def _seq_init(unit: Unit, env: Env, expr: ast.SeqInit, hint: Type | None) -> Typ
 
 def _tuple(unit: Unit, env: Env, expr: ast.TupleExpr, hint: Type | None) -> Typed:
     items = [infer(unit, env, item) for item in expr.items]
+    for item in expr.items:
+        place(env, item, "neutral")
 
     def build() -> Term:
         args = tuple([item.build() for item in items])

@@ -24,7 +24,7 @@ from maxproof.formal.embedded.core import (
 )
 from maxproof.formal.embedded.core.walk import conjunction, disjunction
 from maxproof.formal.embedded.errors import Unsupported
-from maxproof.formal.embedded.resolve_infer import arguments, condition, infer, need
+from maxproof.formal.embedded.resolve_infer import arguments, condition, infer, place
 from maxproof.formal.embedded.resolve_members import member
 from maxproof.formal.embedded.resolve_operators import (
     arithmetic,
@@ -68,6 +68,7 @@ def _name(unit: Unit, env: Env, expr: ast.Name, hint: Type | None) -> Typed:
     version = env.get(expr.name)
     at = expr.at
     if version is not None:
+        version.variable.uses += 1
         return Typed(version.variable.type, lambda: version.var(at))
     if expr.name in unit.signatures.constructors:
         return _construct(unit, env, expr.name, None, (), at)
@@ -167,7 +168,7 @@ def _member(unit: Unit, env: Env, expr: ast.Member, hint: Type | None) -> Typed:
 def _unary(unit: Unit, env: Env, expr: ast.Unary, hint: Type | None) -> Typed:
     if expr.op == "!":
         return negation(condition(unit, env, expr.operand, "the operand of !"), expr.at)
-    need(env, expr.operand, "int")
+    place(env, expr.operand, "loose")
     return negative(unit, infer(unit, env, expr.operand), expr.at)
 
 
@@ -182,7 +183,7 @@ def _binary(unit: Unit, env: Env, expr: ast.Binary, hint: Type | None) -> Typed:
     if op in ("==>", "<==", "<==>"):
         return relation(unit, op, left, right, at)
     for side in (expr.left, expr.right):
-        need(env, side, "int")
+        place(env, side, "loose")
     return arithmetic(unit, op, left, right, at)
 
 
@@ -203,7 +204,30 @@ def _comparison(unit: Unit, env: Env, expr: ast.Comparison, hint: Type | None) -
     chain = len(expr.ops) > 1
     with unit.copied(len(expr.ops) if "!!" in expr.ops else 2 if chain or "<" in expr.ops else 1):
         operands = [infer(unit, env, operand) for operand in expr.operands]
+    for number, operand in enumerate(expr.operands):
+        place(env, operand, "loose" if _ordered_by_value(expr, number) else "neutral")
     return comparison(unit, expr.ops, operands, expr.at)
+
+
+def _ordered_by_value(expr: ast.Comparison, number: int) -> bool:
+    """The operand is compared by size with something else than a literal."""
+    neighbours = [(expr.ops[at], expr.operands[other]) for at, other in _neighbours(expr, number)]
+    return any(op in _ORDER and not _literal_number(other) for op, other in neighbours)
+
+
+def _neighbours(expr: ast.Comparison, number: int) -> list[tuple[int, int]]:
+    """Relation and operand on either side."""
+    before = [(number - 1, number - 1)] if number > 0 else []
+    return before + ([(number, number + 1)] if number < len(expr.ops) else [])
+
+
+def _literal_number(expr: ast.Expr) -> bool:
+    if isinstance(expr, ast.Unary):
+        expr = expr.operand
+    return isinstance(expr, ast.IntLiteral)
+
+
+_ORDER = ("<", "<=", ">", ">=")
 
 
 def _if(unit: Unit, env: Env, expr: ast.IfExpr, hint: Type | None) -> Typed:
@@ -211,6 +235,8 @@ def _if(unit: Unit, env: Env, expr: ast.IfExpr, hint: Type | None) -> Typed:
     then = infer(unit, env, expr.then, hint)
     otherwise = infer(unit, env, expr.otherwise, hint)
     unit.agree(otherwise.type, then.type, expr.otherwise.at, "the else part")
+    for part in (expr.then, expr.otherwise):
+        place(env, part, "loose")
 
     def build() -> Term:
         parts = test.build(), then.build(), otherwise.build()
@@ -224,6 +250,7 @@ def _either(a: Type, b: Type) -> Type:
 
 
 def _as(unit: Unit, env: Env, expr: ast.AsExpr, hint: Type | None) -> Typed:
+    place(env, expr.value, "neutral")
     return conversion(unit, infer(unit, env, expr.value), unit.type(expr.type), expr.at)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from maxproof.formal.embedded.core import BOOL, INT, NAT, Term
 from maxproof.formal.embedded.errors import Unsupported
 from maxproof.formal.embedded.resolve_scope import MAX_NESTING, MAX_SIZE, Env, Typed, Unit, Version
-from maxproof.formal.embedded.resolve_types import Type, Variable, head
+from maxproof.formal.embedded.resolve_types import Type, Variable
 from maxproof.formal.syntax import ast
 from maxproof.formal.syntax.ast import Position
 
@@ -41,16 +41,17 @@ def expect(unit: Unit, env: Env, expr: ast.Expr, type_: Type, what: str) -> Type
     """`infer` where a value of `type_` is wanted; `what` names the place in messages."""
     typed = infer(unit, env, expr, type_)
     unit.agree(typed.type, type_, expr.at, what)
-    wanted = head(type_)
-    if wanted in (INT, NAT):
-        need(env, expr, "nat" if wanted == NAT else "int")
+    if type_ in (INT, NAT):
+        place(env, expr, "nat" if type_ == NAT else "int")
     return typed
 
 
-def need(env: Env, expr: ast.Expr, what: str) -> None:
-    """Notes that this place asks for an int or a nat, if a variable stands there by itself."""
+def place(env: Env, expr: ast.Expr, what: str) -> None:
+    """Notes in which place (`Variable.places`) a variable stands, if `expr` is one."""
     if isinstance(expr, ast.Name) and expr.name in env:
-        env[expr.name].variable.needs.add(what)
+        variable = env[expr.name].variable
+        variable.places.add(what)
+        variable.placed += 1
 
 
 def condition(unit: Unit, env: Env, expr: ast.Expr, what: str = "a condition") -> Typed:
@@ -65,8 +66,8 @@ def arguments(
         unit.report(f"{name} takes {count(len(params), 'argument')}, got {len(args)}", at)
         return [infer(unit, env, arg) for arg in args]
     return [
-        expect(unit, env, arg, param, f"argument {place} of {name}")
-        for place, (arg, param) in enumerate(zip(args, params, strict=True), 1)
+        expect(unit, env, arg, param, f"argument {number} of {name}")
+        for number, (arg, param) in enumerate(zip(args, params, strict=True), 1)
     ]
 
 
@@ -76,7 +77,10 @@ def count(number: int, noun: str) -> str:
 
 def define(unit: Unit, env: Env, variable: Variable, value: ast.Expr) -> Typed:
     """The value of a variable that is given one, checked against its type where one was written."""
-    return expect(unit, env, value, variable.type, variable.name)
+    typed = expect(unit, env, value, variable.type, variable.name)
+    if not variable.written:
+        place(env, value, "neutral")
+    return typed
 
 
 def take_sort(version: Version, value: Term) -> None:

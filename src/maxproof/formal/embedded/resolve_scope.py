@@ -170,6 +170,10 @@ class Unit:
         for question in self.open:
             question(True)
         self.open = []
+        unclear = [pair for pair in self.variables if pair[0].unclear()]
+        if unclear and not self.problems:
+            name = unclear[0][0].name
+            raise Unsupported(f"the type of {name}, which is left open (write it, as in {name}: int)", unclear[0][1])
         for variable, at in self.variables:
             if not solved(variable.type) and not mistaken(variable.type):
                 self.report(f"the type of {variable.name} can't be inferred: write it, as in {variable.name}: int", at)

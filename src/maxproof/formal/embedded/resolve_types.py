@@ -26,10 +26,16 @@ from maxproof.formal.embedded.core.show import show_sort
 
 @dataclass(eq=False, slots=True)
 class Unknown:
-    """A type that is not known yet. `error` marks one that stands for a mistake already reported."""
+    """A type that is not known yet.
+
+    Attributes:
+        error: stands for a mistake already reported.
+        natural: it was put equal to nat somewhere, though its solution is int.
+    """
 
     solution: Type | None = None
     error: bool = False
+    natural: bool = False
 
 
 Type: TypeAlias = Basic | SetOf | SeqOf | TupleOf | FunctionOf | DataOf | Unknown
@@ -43,12 +49,22 @@ def head(type_: Type) -> Type:
     return type_
 
 
+def _root(type_: Type) -> Unknown | None:
+    """The unknown that stands for all that were put equal to `type_`; None if it is none."""
+    root = None
+    while isinstance(type_, Unknown):
+        root = type_
+        if type_.solution is None:
+            break
+        type_ = type_.solution
+    return root
+
+
 def erase(type_: Type) -> Type:
-    """`type_` without its subset types: int for nat, and every function total."""
-    type_ = head(type_)
+    """`type_` without its subset types: int (marked as natural) for nat, and every function total."""
     match type_:
         case Basic():
-            return INT if type_ == NAT else type_
+            return Unknown(INT, natural=True) if type_ == NAT else type_
         case SetOf():
             return set_of(erase(type_.element), type_.finite)
         case SeqOf():
@@ -78,16 +94,18 @@ def function_of(params: tuple[Type, ...], result: Type, total: bool = True) -> F
 
 def unify(a: Type, b: Type) -> bool:
     """Makes the two equal up to subset types by solving unknowns; False if they can't be (some may be solved then)."""
-    a, b = head(a), head(b)
-    if a is b:
+    root_a, root_b = _root(a), _root(b)
+    if root_a is not None and root_a is root_b:
         return True
-    if isinstance(a, Unknown):
-        return _solve(a, b)
-    if isinstance(b, Unknown):
-        return _solve(b, a)
+    if root_a is not None and root_a.solution is None:
+        return _solve(root_a, root_b or b)
+    if root_b is not None and root_b.solution is None:
+        return _solve(root_b, root_a or a)
+    a, b = head(a), head(b)
     match a, b:
         case Basic(), Basic():
-            return erase(a) == erase(b)
+            _share_naturalness(root_a, root_b, NAT in (a, b))
+            return a == b or {a, b} == {INT, NAT}
         case DataOf(), DataOf():
             return a == b
         case SetOf(), SetOf():
@@ -104,12 +122,23 @@ def unify(a: Type, b: Type) -> bool:
 
 def _solve(unknown: Unknown, type_: Type) -> bool:
     type_ = erase(type_)
+    if _occurs(unknown, type_):
+        return False
     if isinstance(type_, Unknown):
         type_.error = type_.error or unknown.error
-    elif _occurs(unknown, type_):
-        return False
+        type_.natural = type_.natural or unknown.natural
     unknown.solution = type_
     return True
+
+
+def _share_naturalness(a: Unknown | None, b: Unknown | None, natural: bool) -> None:
+    """Two solved unknowns (or one, and a written type) become one class."""
+    for root in (a, b):
+        if root is not None:
+            root.natural = root.natural or natural
+    if a is not None and b is not None:
+        b.natural = b.natural or a.natural
+        a.solution = b
 
 
 def _occurs(unknown: Unknown, type_: Type) -> bool:
@@ -123,18 +152,35 @@ def parts(type_: Type) -> list[Type]:
     while pending:
         top = head(pending.pop())
         found.append(top)
-        match top:
-            case SetOf(element=element) | SeqOf(element=element):
-                pending.append(element)
-            case TupleOf():
-                pending.extend(top.items)
-            case FunctionOf():
-                pending.extend((*top.params, top.result))
+        pending.extend(_inside(top))
     return found
+
+
+def _inside(type_: Type) -> tuple[Type, ...]:
+    match type_:
+        case SetOf(element=element) | SeqOf(element=element):
+            return (element,)
+        case TupleOf():
+            return type_.items
+        case FunctionOf():
+            return (*type_.params, type_.result)
+    return ()
 
 
 def solved(type_: Type) -> bool:
     return not any(isinstance(part, Unknown) for part in parts(type_))
+
+
+def natural(type_: Type) -> bool:
+    """A nat was lost in it: some part was put equal to nat, though unknowns are solved to int."""
+    pending: list[Type] = [type_]
+    while pending:
+        top = pending.pop()
+        root = _root(top)
+        if root is not None and root.natural:
+            return True
+        pending.extend(_inside(head(top)))
+    return False
 
 
 def mistaken(type_: Type) -> bool:
@@ -207,10 +253,15 @@ def _filled(type_: Type) -> Sort:
 class Variable:
     """A variable of the source: its type, and how it is used.
 
+    Dafny decides between int and nat for a bound variable without a written type, by rules that look at each place
+    where it stands. The clear cases are decided as there; for the others it must be written (`unclear`).
+
     Attributes:
         written: its type was written down, so that it stays as it is.
         kind: `parameter`, `result`, `local`, `lambda` (its parameter) or `bound` (by a quantifier, set or choice).
-        needs: what the places that take it directly ask for: `nat`, `int`.
+        places: where it stands by itself: handed to a parameter of type `nat` or `int`, `neutral` (no bearing on the
+            type), `loose` (an int, unless another place wants a nat).
+        uses, placed: how often it is named, and how often in such a place.
         sort: its final sort, once settled.
     """
 
@@ -218,14 +269,31 @@ class Variable:
     type: Type
     written: bool
     kind: str
-    needs: set[str] = field(default_factory=set)
+    places: set[str] = field(default_factory=set)
+    uses: int = 0
+    placed: int = 0
     sort: Sort | None = None
+
+    def unclear(self) -> bool:
+        """Its type was left open, and may be another one for Dafny than the one inferred here."""
+        if self.written or self.kind not in ("bound", "lambda"):
+            return False
+        inner = parts(self.type)
+        if any(isinstance(part, FunctionOf) for part in inner):
+            return True
+        if self.kind == "lambda" or "int" in self.places:
+            return False
+        if len(inner) > 1:
+            return natural(self.type)
+        if "nat" in self.places:
+            return self.placed < self.uses or "loose" in self.places
+        return self.placed < self.uses and natural(self.type)
 
     def settled(self) -> Sort:
         """The final sort. A bound variable without a written type is a nat where it is handed to nat parameters and
-        never to int ones, as in Dafny; otherwise an int. A lambda's parameter is never a nat unless it says so."""
+        never to int ones; otherwise an int. A lambda's parameter is never a nat unless it says so."""
         if self.sort is None:
-            natural = not self.written and self.kind == "bound" and self.needs == {"nat"}
+            wanted = not self.written and self.kind == "bound" and "nat" in self.places and "int" not in self.places
             sort = sort_of(self.type)
-            self.sort = NAT if natural and sort == INT else sort
+            self.sort = NAT if wanted and sort == INT else sort
         return self.sort
