@@ -10,8 +10,8 @@ from typing import Final
 
 from maxproof.formal.lean.errors import NotTranslated
 from maxproof.formal.lean.lexer import Kind, Token, tokenize
-from maxproof.formal.lean.parser import TermParser, check_depth
-from maxproof.formal.lean.tree import BoundName, Theorem
+from maxproof.formal.lean.parser import TermParser
+from maxproof.formal.lean.tree import BoundName, Theorem, check_depth
 
 _THEOREMS: Final = ("theorem", "lemma")
 _HARMLESS: Final = ("import", "set_option", "universe", "section", "noncomputable", "public", "module")

@@ -1,7 +1,7 @@
 """Mathlib's functions and predicates with one type each, and how short names resolve.
 
-Those with a type parameter (`abs`, `Finset.sum`, ...) have rules of their own in `elaborate_polymorphic`; both kinds are
-named in `KNOWN`, because a short name is understood only where exactly one of all known names can be meant.
+Those with a type parameter (`abs`, `Finset.sum`, ...) have rules of their own in `elaborate_polymorphic`; both kinds
+are named in `KNOWN`, because a short name is understood only where exactly one of all known names can be meant.
 """
 
 from __future__ import annotations
@@ -25,10 +25,7 @@ class Signature:
 
 
 MONOMORPHIC: Final[dict[str, Signature]] = {
-    **{
-        f"Real.{name}": Signature((REAL,), REAL)
-        for name in ("sqrt", "exp", "log", "sin", "cos", "tan")
-    },
+    **{f"Real.{name}": Signature((REAL,), REAL) for name in ("sqrt", "exp", "log", "sin", "cos", "tan")},
     "Real.pi": Signature((), REAL),
     "Real.logb": Signature((REAL, REAL), REAL),
     "NNReal.sqrt": Signature((NNREAL,), NNREAL),

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Final, NoReturn
 
 from maxproof.formal.lean import elaborate_arithmetic as arithmetic
+from maxproof.formal.lean import elaborate_binders as binders
 from maxproof.formal.lean import elaborate_polymorphic as polymorphic
 from maxproof.formal.lean.constants import MONOMORPHIC, POLYMORPHIC, candidates
 from maxproof.formal.lean.elaborate_types import elaborate_type, is_type
@@ -22,25 +23,22 @@ from maxproof.formal.lean.terms import (
     PROP,
     Arrow,
     Cast,
-    Comprehension,
     Connective,
     Constant,
     Display,
     EquivType,
     FiniteSet,
-    Fold,
     If,
     Invoke,
     Lambda,
     ListType,
+    Member,
     Not,
     Number,
     ProductType,
-    Quantify,
     SetType,
     Statement,
     Subset,
-    Member,
     Term,
     Truth,
     Tuple,
@@ -51,7 +49,6 @@ from maxproof.formal.lean.tree import (
     Application,
     Ascription,
     BigOperator,
-    BoundName,
     Coercion,
     Conditional,
     Congruence,
@@ -73,7 +70,14 @@ from maxproof.formal.lean.tree import Display as DisplaySyntax
 from maxproof.formal.lean.unify import Unifier, coerces, is_number
 from maxproof.formal.syntax.ast import Position
 
-_ENCLOSED: Final = {"||": "abs", "‖‖": "norm", "⌊⌋": "Int.floor", "⌈⌉": "Int.ceil", "⌊⌋₊": "Nat.floor", "⌈⌉₊": "Nat.ceil"}
+_ENCLOSED: Final = {
+    "||": "abs",
+    "‖‖": "norm",
+    "⌊⌋": "Int.floor",
+    "⌈⌉": "Int.ceil",
+    "⌊⌋₊": "Nat.floor",
+    "⌈⌉₊": "Nat.ceil",
+}
 
 
 def elaborate(theorem: Theorem) -> Statement:
@@ -110,7 +114,7 @@ class Elaborator:
             if binder.type is None:
                 self.refuse(f"`{binder.name}`, bound without a type", binder.at)
             if is_type(binder.type):
-                var = self._variable(binder.name, self.type(binder.type), binder.at)
+                var = self.variable(binder.name, self.type(binder.type), binder.at)
                 self._locals[binder.name] = var
                 params.append(var)
             elif isinstance(binder.type, Application) and binder.type.function == Ident(
@@ -135,12 +139,13 @@ class Elaborator:
 
     # Scope and types
 
-    def _variable(self, name: str, type_: Type, at: Position) -> Var:
+    def variable(self, name: str, type_: Type, at: Position) -> Var:
+        """A new variable, apart from all others of the statement."""
         self._count += 1
         return Var(self._count, name, type_, at=at)
 
-    def fresh_variable(self, type_: Type, at: Position, name: str = "x") -> Var:
-        return self._variable(name, type_, at)
+    def fresh_variable(self, type_: Type, at: Position) -> Var:
+        return self.variable("x", type_, at)
 
     @contextmanager
     def bound(self, *variables: Var) -> Iterator[None]:
@@ -210,17 +215,19 @@ class Elaborator:
             case Enclosed(op, operand, at):
                 return self._constant(_ENCLOSED[op], (operand,), expected, at)
             case Quantified():
-                return self._quantified(syntax, syntax.binders)
+                return binders.quantified(self, syntax, syntax.binders)
             case Function():
-                return self._function(syntax, syntax.binders, expected)
+                return binders.function(self, syntax, syntax.binders, expected)
             case BigOperator():
-                return self._big_operator(syntax, expected)
+                return binders.big_operator(self, syntax, expected)
             case SetBuilder():
-                return self._set_builder(syntax, expected)
+                return binders.set_builder(self, syntax, expected)
             case DisplaySyntax():
                 return self._display(syntax, expected)
             case Congruence(kind, left, right, modulus, at):
-                return self._constant("Nat.ModEq" if kind == "MOD" else "Int.ModEq", (modulus, left, right), expected, at)
+                return self._constant(
+                    "Nat.ModEq" if kind == "MOD" else "Int.ModEq", (modulus, left, right), expected, at
+                )
             case Conditional(condition, then, otherwise, at):
                 test = self.prop(condition)
                 first = self.term(then, expected)
@@ -288,81 +295,6 @@ class Elaborator:
         body = self.invoke(outer, value, at)
         return Lambda(var, body, Arrow(first.domain, body.type), at=at)
 
-    # Binders
-
-    def _binder_type(self, binder: BoundName) -> Type:
-        return self.type(binder.type) if binder.type is not None else self.unifier.fresh()
-
-    def _quantified(self, syntax: Quantified, binders: Sequence[BoundName]) -> Term:
-        if not binders:
-            return self.prop(syntax.body)
-        if syntax.kind == "∃!" and len(syntax.binders) > 1:
-            self.refuse("`∃!` with several variables", syntax.at)
-        binder, rest = binders[0], binders[1:]
-        joined: Connective
-        if binder.type is not None and not is_type(binder.type):
-            fact = self.prop(binder.type)
-            return Connective("→" if syntax.kind == "∀" else "∧", fact, self._quantified(syntax, rest), at=binder.at)
-        var = self._variable(binder.name, self._binder_type(binder), binder.at)
-        with self.bound(var):
-            if binder.bound is None:
-                body = self._quantified(syntax, rest)
-            else:
-                bound = self._infix(Infix(binder.relation, Ident(binder.name, binder.at), binder.bound, binder.at), None)
-                op = "→" if syntax.kind == "∀" else "∧"
-                joined = Connective(op, bound, self._quantified(syntax, rest), at=binder.at)  # type: ignore[arg-type]
-                body = joined
-        return Quantify(syntax.kind, var, body, at=syntax.at)
-
-    def _function(self, syntax: Function, binders: Sequence[BoundName], expected: Type | None) -> Term:
-        if not binders:
-            return self.term(syntax.body, expected)
-        wanted = self.unifier.resolve(expected) if expected is not None else None
-        var = self._variable(binders[0].name, self._binder_type(binders[0]), binders[0].at)
-        if isinstance(wanted, Arrow) and not self.unifier.unify(var.type, wanted.domain):
-            self.refuse(f"`{var.name}` of another type than {wanted.domain}", var.at)
-        with self.bound(var):
-            codomain = wanted.codomain if isinstance(wanted, Arrow) else None
-            body = self._function(syntax, binders[1:], codomain)
-            if codomain is not None:
-                body = self.ensure(body, codomain)
-        return Lambda(var, body, Arrow(var.type, body.type), at=syntax.at)
-
-    def _big_operator(self, syntax: BigOperator, expected: Type | None) -> Term:
-        if syntax.domain is None:
-            self.refuse(f"`{syntax.kind}` over a whole type", syntax.at)
-        domain = self.term(syntax.domain)
-        type_ = self.unifier.resolve(domain.type)
-        if not isinstance(type_, SetType) or not type_.finite:
-            self.refuse(f"`{syntax.kind}` over something of type {type_}", syntax.at)
-        var = self._variable(syntax.binder.name, type_.element, syntax.binder.at)
-        with self.bound(var):
-            if syntax.condition is not None:
-                domain = Comprehension(var, domain, self.prop(syntax.condition), type_, at=syntax.at)
-                var = self._variable(var.name, var.type, var.at)
-        with self.bound(var):
-            wanted = self.known(expected)
-            body = self.term(syntax.body, wanted)
-            if wanted is not None:
-                body = self.ensure(body, wanted)
-        return Fold(syntax.kind, var, domain, body, body.type, at=syntax.at)
-
-    def _set_builder(self, syntax: SetBuilder, expected: Type | None) -> Term:
-        type_ = self.unifier.resolve(expected) if expected is not None else None
-        domain = self.term(syntax.domain, expected) if syntax.domain is not None else None
-        finite = False
-        if domain is not None:
-            type_ = self.unifier.resolve(domain.type)
-            if not isinstance(type_, SetType):
-                self.refuse(f"a part of something of type {type_}", syntax.at)
-            finite = type_.finite
-        var = self._variable(syntax.binder.name, self._binder_type(syntax.binder), syntax.binder.at)
-        if isinstance(type_, SetType) and not self.unifier.unify(var.type, type_.element):
-            self.refuse(f"`{var.name}` of another type than {type_.element}", var.at)
-        with self.bound(var):
-            body = self.prop(syntax.body)
-        return Comprehension(var, domain, body, SetType(var.type, finite), at=syntax.at)
-
     def _display(self, syntax: DisplaySyntax, expected: Type | None) -> Term:
         wanted = self.unifier.resolve(expected) if expected is not None else None
         if syntax.kind == "()":
@@ -428,9 +360,7 @@ class Elaborator:
             self.refuse(f"`{name}`", at)
         signature = MONOMORPHIC[name]
         arity = len(signature.params)
-        given = tuple(
-            self.ensure(self.term(a, p), p) for a, p in zip(args[:arity], signature.params, strict=False)
-        )
+        given = tuple(self.ensure(self.term(a, p), p) for a, p in zip(args[:arity], signature.params, strict=False))
         missing = [self.fresh_variable(p, at) for p in signature.params[len(given) :]]
         term: Term = Constant(name, (*given, *missing), signature.result, at=at)
         for var in reversed(missing):

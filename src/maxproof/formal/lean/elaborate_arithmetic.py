@@ -1,10 +1,10 @@
 """Trees of arithmetic, as Lean's `binop%` and `binrel%` elaborate them.
 
-All of `+ - * / %`, unary `-`, `⁻¹` and the bases of `^` that hang together, through parentheses, are one tree. Its leaves
-are elaborated without an expected type; the largest of their types (and of the expected one, for arithmetic outside a
-relation) is the tree's type, and each leaf is coerced to it. Leaves whose type is not known (numerals, `↑x`, bound
-variables that nothing has fixed yet) take that type. Exponents are no part of the tree. An ascription `(a : T)`, a
-function's argument, the body of `∑` and anything else is a leaf, with a tree of its own inside.
+All of `+ - * / %`, unary `-`, `⁻¹` and the bases of `^` that hang together, through parentheses, are one tree. Its
+leaves are elaborated without an expected type; the largest of their types (and of the expected one, for arithmetic
+outside a relation) is the tree's type, and each leaf is coerced to it. Leaves whose type is not known (numerals, `↑x`,
+bound variables that nothing has fixed yet) take that type. Exponents are no part of the tree. An ascription `(a : T)`,
+a function's argument, the body of `∑` and anything else is a leaf, with a tree of its own inside.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from maxproof.formal.lean.constants import MONOMORPHIC
 from maxproof.formal.lean.terms import (
@@ -30,7 +29,6 @@ from maxproof.formal.lean.terms import (
     Lambda,
     ListType,
     Meta,
-    Number,
     Preimage,
     ProductType,
     SetType,
@@ -38,10 +36,9 @@ from maxproof.formal.lean.terms import (
     ToFinset,
     Truth,
     Type,
-    Var,
-    substitute,
 )
 from maxproof.formal.lean.tree import Application, Ident, Syntax
+from maxproof.formal.lean.walk import substitute
 from maxproof.formal.syntax.ast import Position
 
 if TYPE_CHECKING:
@@ -56,7 +53,14 @@ _FIXED_RESULT: Final[dict[str, Type | None]] = {
 _ON_FUNCTIONS: Final = (
     *("Function.Injective", "Function.Surjective", "StrictMono", "StrictAnti", "Monotone", "Antitone"),
 )
-_NAMESPACES: Final[dict[Type, str]] = {NAT: "Nat", INT: "Int", RAT: "Rat", REAL: "Real", COMPLEX: "Complex", NNREAL: "NNReal"}
+_NAMESPACES: Final[dict[Type, str]] = {
+    NAT: "Nat",
+    INT: "Int",
+    RAT: "Rat",
+    REAL: "Real",
+    COMPLEX: "Complex",
+    NNREAL: "NNReal",
+}
 _INTERVALS: Final = {"Icc": (True, True), "Ico": (True, False), "Ioc": (False, True), "Ioo": (False, False)}
 _RAYS: Final = {"Ici": (True, True), "Ioi": (True, False), "Iic": (False, True), "Iio": (False, False)}
 
@@ -316,9 +320,7 @@ def equivalence(e: Elaborator, term: Term, index: int, at: Position) -> Term:
     return Component(term, index, Arrow(*ends), at=at)
 
 
-def field(
-    e: Elaborator, term: Term, name: str, args: Sequence[Syntax], expected: Type | None, at: Position
-) -> Term:
+def field(e: Elaborator, term: Term, name: str, args: Sequence[Syntax], expected: Type | None, at: Position) -> Term:
     """`term.name args`."""
     type_ = e.unifier.resolve(term.type)
     match type_, name:
@@ -326,7 +328,7 @@ def field(
             e.refuse(f"`.{name}` of something whose type isn't known there", at)
         case EquivType(), "1" | "toFun" | "2" | "invFun" | "symm":
             return e.apply(equivalence(e, term, 0 if name in ("1", "toFun") else 1, at), args)
-        case ProductType(items), "1" | "fst" if len(items) == 2 or name != "2":
+        case ProductType(items), "1" | "fst":
             return e.apply(Component(term, 0, items[0], at=at), args)
         case ProductType(items), "2" | "snd" if len(items) == 2:
             return e.apply(Component(term, 1, items[1], at=at), args)
@@ -359,7 +361,7 @@ def _receiver(e: Elaborator, name: str, term: Term, type_: Type, args: Sequence[
     place = signature.params.index(type_)
     queue = list(args)
     values = [
-        term if index == place else e.ensure(e.term(arg := queue.pop(0), param), param)
+        term if index == place else e.ensure(e.term(queue.pop(0), param), param)
         for index, param in enumerate(signature.params)
     ]
     return e.apply(Constant(name, tuple(values), signature.result, at=at), queue)

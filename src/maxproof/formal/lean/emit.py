@@ -1,30 +1,26 @@
 """Lowered statements as Dafny expressions.
 
-A ℕ variable is a `nat`; a function from ℕ takes an `int`, and what a statement says of it is guarded by the ranges of its
-quantifiers. Sets of ℕ, ℤ are sets of `int`. What a Dafny type doesn't say of a Lean type (a rational is rational, ℝ≥0 is
-not negative, ℕ+ is positive) stands as a guard wherever a variable of it is bound.
+A ℕ variable is a `nat`; a function from ℕ takes an `int`, and what a statement says of it is guarded by the ranges of
+its quantifiers. Sets of ℕ, ℤ are sets of `int`. What a Dafny type doesn't say of a Lean type (a rational is rational,
+ℝ≥0 is not negative, ℕ+ is positive) stands as a guard wherever a variable of it is bound.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Final
 
 from maxproof.formal.lean import dafny, emit_numbers
 from maxproof.formal.lean.dafny import binary, call, compare
 from maxproof.formal.lean.emit_numbers import kind
+from maxproof.formal.lean.emit_types import guards, type_of, value_type
 from maxproof.formal.lean.errors import NotTranslated
 from maxproof.formal.lean.inverses import Inverses
 from maxproof.formal.lean.lower import chain, member
 from maxproof.formal.lean.names import legal
 from maxproof.formal.lean.terms import (
-    NAT,
-    NNREAL,
-    PNAT,
     PROP,
-    RAT,
     Arith,
-    Arrow,
     Cast,
     Compare,
     Component,
@@ -39,7 +35,6 @@ from maxproof.formal.lean.terms import (
     Inverse,
     Invoke,
     Lambda,
-    ListType,
     Member,
     Negate,
     Not,
@@ -51,30 +46,28 @@ from maxproof.formal.lean.terms import (
     Subset,
     Term,
     Truth,
-    Type,
     Var,
     ZMod,
-    substitute,
 )
 from maxproof.formal.lean.unify import is_number
+from maxproof.formal.lean.walk import free_of
 from maxproof.formal.syntax.ast import (
     Binder,
     BoolLiteral,
     Comparison,
-    Comprehension as DafnyComprehension,
     Expr,
-    FunctionType,
     IfExpr,
     IntLiteral,
     LambdaExpr,
     Name,
-    NamedType,
     Quantifier,
     SeqDisplay,
     SetDisplay,
     Unary,
 )
-from maxproof.formal.syntax.ast import Type as DafnyType
+from maxproof.formal.syntax.ast import (
+    Comprehension as DafnyComprehension,
+)
 
 MAX_NODES: Final = 50_000
 _CONNECTIVES: Final = {"∧": "&&", "∨": "||", "→": "==>", "↔": "<==>"}
@@ -132,71 +125,6 @@ class Emitter:
     def _leave(self, count: int, depth: int) -> None:
         del self._in_scope[depth:]
         del self._bound[len(self._bound) - count :]
-
-    # Types and guards
-
-    def type_of(self, type_: Type, var: Var) -> DafnyType:
-        """The Dafny type of a variable."""
-        match type_:
-            case EquivType(domain, codomain):
-                return self._function_type(Arrow(domain, codomain), var)
-            case Arrow():
-                return self._function_type(type_, var)
-            case SetType(element, finite) if is_number(element) and not isinstance(element, ZMod):
-                return NamedType("set" if finite else "iset", (_value_type(element),))
-            case ListType(element) if is_number(element) and not isinstance(element, ZMod):
-                return NamedType("seq", (_value_type(element),))
-        if type_ in (NAT, PNAT):
-            return dafny.NAT
-        if type_ == PROP:
-            return dafny.BOOL
-        if is_number(type_):
-            return _value_type(type_)
-        raise NotTranslated(f"a variable of type {type_}", var.at)
-
-    def _function_type(self, type_: Type, var: Var) -> FunctionType:
-        domains, codomain = _uncurried(type_)
-        if not (codomain == PROP or is_number(codomain)) or not all(map(is_number, domains)):
-            raise NotTranslated(f"a function of type {type_}", var.at)
-        if any(isinstance(t, ZMod) for t in (*domains, codomain)):
-            raise NotTranslated("a function on or into ZMod", var.at)
-        result = dafny.BOOL if codomain == PROP else dafny.NAT if codomain in (NAT, PNAT) else _value_type(codomain)
-        return FunctionType(tuple(map(_value_type, domains)), result)
-
-    def guards(self, type_: Type, value: Expr) -> list[Expr]:
-        """What holds of every value of a Lean type, beyond what its Dafny type says."""
-        match type_:
-            case SetType(element) | ListType(element):
-                name = Name(self.apart("x"))
-                inside = self._bare_guards(element, name)
-                if not inside:
-                    return []
-                body = binary("==>", compare(name, "in", value), dafny.every(inside))
-                return [Quantifier("forall", (Binder(name.name, _value_type(element)),), body)]
-            case Arrow():
-                return self._function_guards(type_, value)
-            case EquivType():
-                return []
-        return _number_guards(type_, value)
-
-    def _bare_guards(self, type_: Type, value: Expr) -> list[Expr]:
-        """Guards of a value whose Dafny type says nothing (an element of a set, an argument)."""
-        natural = [compare(value, ">=", dafny.ZERO)] if type_ == NAT else []
-        return natural + _number_guards(type_, value)
-
-    def _function_guards(self, type_: Arrow, value: Expr) -> list[Expr]:
-        domains, codomain = _uncurried(type_)
-        names = [self.apart(f"x{i + 1}" if len(domains) > 1 else "x") for i in range(len(domains))]
-        args = [Name(n) for n in names]
-        facts = _number_guards(codomain, dafny.apply(value, args))
-        if not facts:
-            return []
-        binders = tuple(
-            Binder(n, dafny.NAT if t in (NAT, PNAT) else _value_type(t)) for n, t in zip(names, domains, strict=True)
-        )
-        given = [g for t, a in zip(domains, args, strict=True) for g in _number_guards(t, a)]
-        range_ = dafny.every(given) if given else None
-        return [Quantifier("forall", binders, dafny.every(facts), range_)]
 
     # Terms
 
@@ -297,7 +225,7 @@ class Emitter:
         name = self._enter(var)
         value = self.term(body)
         self._leave(1, depth)
-        return LambdaExpr((Binder(name, _value_type(var.type)),), value)
+        return LambdaExpr((Binder(name, value_type(var.type)),), value)
 
     def _quantifier(self, term: Quantify) -> Expr:
         """Quantifiers of one kind that follow each other become one."""
@@ -305,8 +233,8 @@ class Emitter:
         body: Term = term
         while isinstance(body, Quantify) and body.kind == term.kind:
             name = self._enter(body.var)
-            binders.append(Binder(name, self.type_of(body.var.type, body.var)))
-            given += self.guards(body.var.type, Name(name))
+            binders.append(Binder(name, type_of(body.var.type, body.var)))
+            given += guards(body.var.type, Name(name), self.apart)
             if isinstance(body.var.type, EquivType):
                 raise NotTranslated("a quantifier over equivalences", body.at)
             body = body.body
@@ -318,7 +246,7 @@ class Emitter:
 
     def _inverse(self, term: Inverse) -> Expr:
         assert isinstance(term.type, ZMod)
-        inside = any(not free(term.value, i) for i in self._bound)
+        inside = any(not free_of(term.value, i) for i in self._bound)
         return self.inverses.of(self.term(term.value), self.term(term.type.modulus), inside, term, self.parameter)
 
     # Sums, products and sets
@@ -371,7 +299,7 @@ class Emitter:
                 inside = member(var, domain)
                 facts = [self._membership(inside, domain, name), self.term(body)]
                 self._leave(1, depth)
-                return DafnyComprehension((Binder(name, _value_type(var.type)),), dafny.every(facts))
+                return DafnyComprehension((Binder(name, value_type(var.type)),), dafny.every(facts))
         raise NotTranslated("a set of this form, as a value", term.at)
 
     def _membership(self, fact: Term, domain: Term, name: str) -> Expr:
@@ -396,32 +324,3 @@ def _negation(value: Expr) -> Expr:
 
 def _next(value: Expr) -> Expr:
     return IntLiteral(value.value + 1) if isinstance(value, IntLiteral) else binary("+", value, IntLiteral(1))
-
-
-def _value_type(type_: Type) -> NamedType:
-    return {"int": dafny.INT, "real": dafny.REAL, "complex": dafny.COMPLEX}[kind(type_)]
-
-
-def _uncurried(type_: Type) -> tuple[list[Type], Type]:
-    domains: list[Type] = []
-    while isinstance(type_, Arrow):
-        domains.append(type_.domain)
-        type_ = type_.codomain
-    return domains, type_
-
-
-def _number_guards(type_: Type, value: Expr) -> list[Expr]:
-    if type_ == RAT:
-        return [call("is_rational", value)]
-    if type_ == NNREAL:
-        return [compare(value, ">=", dafny.REAL_ZERO)]
-    if type_ == PNAT:
-        return [compare(value, ">=", IntLiteral(1))]
-    return []
-
-
-def free(term: Term, index: int) -> bool:
-    """Whether `term` doesn't depend on the variable `index`."""
-    return substitute(term, {index: Truth(True)}) == term
-
-

@@ -1,22 +1,35 @@
 """Arithmetic in Dafny: which of the prelude's functions stands for which operation of Mathlib on which type.
 
-Three kinds of Dafny value carry Lean's numbers: ints (ℕ, ℤ, ℕ+, ZMod n), reals (ℚ, ℝ, ℝ≥0) and `complex`. Operations that
-Dafny has with the same meaning are written as operators (`/` only where the divisor is a literal other than 0, so that
-nothing is ill-formed); the rest are calls.
+Three kinds of Dafny value carry Lean's numbers: ints (ℕ, ℤ, ℕ+, ZMod n), reals (ℚ, ℝ, ℝ≥0) and `complex`. Operations
+that Dafny has with the same meaning are written as operators (`/` only where the divisor is built from literals and not
+0, so that nothing is ill-formed); the rest are calls.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from typing import Final, Literal, cast
 
 from maxproof.formal.lean import dafny
 from maxproof.formal.lean.dafny import binary, call, compare
 from maxproof.formal.lean.errors import NotTranslated
-from maxproof.formal.lean.terms import COMPLEX, INT, NAT, NNREAL, PNAT, RAT, REAL, Arith, Cast, Constant, Number, Power
-from maxproof.formal.lean.terms import Term, Type, ZMod
-from maxproof.formal.syntax.ast import Cardinality, Expr, IfExpr, IntLiteral, Member, RealLiteral, Unary
+from maxproof.formal.lean.terms import (
+    COMPLEX,
+    INT,
+    NAT,
+    NNREAL,
+    PNAT,
+    RAT,
+    REAL,
+    Arith,
+    Cast,
+    Constant,
+    Number,
+    Power,
+    Type,
+    ZMod,
+)
+from maxproof.formal.syntax.ast import Apply, Cardinality, Expr, IfExpr, IntLiteral, Member, Name, RealLiteral, Unary
 
 # Literal exponents that are written as products: small ones for all bases, larger ones for plain bases.
 SMALL_EXPONENT: Final = 4
@@ -63,14 +76,9 @@ def negation(type_: Type, value: Expr) -> Expr:
     if kind(type_) != "complex":
         return dafny.negated(value)
     match value:
-        case _ if value == complex_of(_real_part(value)):
-            return complex_of(dafny.negated(_real_part(value)))
+        case Apply(Name("Complex"), (RealLiteral() as real, RealLiteral(zero))) if zero == 0:
+            return complex_of(dafny.negated(real))
     return call("cneg", value)
-
-
-def _real_part(value: Expr) -> Expr:
-    args = getattr(value, "args", ())
-    return args[0] if args and isinstance(args[0], RealLiteral) else dafny.REAL_ZERO
 
 
 def arithmetic(term: Arith, left: Expr, right: Expr) -> Expr:
@@ -197,6 +205,3 @@ def function(term: Constant, args: tuple[Expr, ...]) -> Expr:
 def order(op: str) -> Literal["==", "!=", "<", "<=", ">", ">="]:
     symbols = {"=": "==", "≠": "!=", "<": "<", "≤": "<=", ">": ">", "≥": ">="}
     return cast(Literal["=="], symbols[op])
-
-
-

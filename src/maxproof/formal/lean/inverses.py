@@ -2,7 +2,7 @@
 
 Where n is prime, or the element is a literal coprime to n, the inverse is the one number in [0, n) that its equation
 determines. It becomes a parameter with that equation as a precondition: a statement about all such numbers is one about
-the inverse, since there is exactly one. Other inverses in ZMod are refused: Mathlib gives non-units values of no meaning.
+the inverse, since there is exactly one. Other inverses in ZMod are refused: what Mathlib gives for them has no meaning.
 """
 
 from __future__ import annotations
@@ -95,4 +95,3 @@ def _equation(value: Expr, inverse: Expr, modulus: Expr, *, unit: bool) -> Expr:
 def _mod(value: Expr, modulus: Expr) -> Expr:
     size = dafny.constant(modulus)
     return call("imod", value, modulus) if size is None or size == 0 else binary("%", value, modulus)
-

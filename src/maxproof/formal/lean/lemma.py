@@ -9,6 +9,8 @@ from typing import Final
 from maxproof.formal.lean import dafny
 from maxproof.formal.lean.dafny import apply, compare
 from maxproof.formal.lean.emit import Emitter
+from maxproof.formal.lean.emit_types import guards as guards_of
+from maxproof.formal.lean.emit_types import type_of
 from maxproof.formal.lean.errors import NotTranslated
 from maxproof.formal.lean.inverses import Inverses, prime_terms
 from maxproof.formal.lean.lower import chain, lower
@@ -55,11 +57,11 @@ def to_lemma(statement: Statement) -> tuple[Lemma, tuple[Declaration, ...]]:
     guards: list[Expr] = []
     for var in lowered.params:
         name = emitter.declare(var)
-        type_ = emitter.type_of(var.type, var)
+        type_ = type_of(var.type, var)
         params.append(Binder(name, type_))
-        guards += emitter.guards(var.type, Name(name))
+        guards += guards_of(var.type, Name(name), emitter.apart)
         if isinstance(var.type, EquivType):
-            params.append(Binder(emitter.inverse_name(var), emitter.type_of(_flipped(var.type), var)))
+            params.append(Binder(emitter.inverse_name(var), type_of(_flipped(var.type), var)))
             guards += _inverse_to_each_other(emitter, var)
     requires = [emitter.term(fact) for fact in facts]
     ensures = [emitter.term(fact) for fact in chain(lowered.conclusion)]
@@ -82,7 +84,7 @@ def _inverse_to_each_other(emitter: Emitter, var: Var) -> list[Expr]:
     forward, backward = Name(emitter.name_of(var)), Name(emitter.inverse_name(var))
     facts: list[Expr] = []
     for variable, first, second in (("x", forward, backward), ("y", backward, forward)):
-        type_ = emitter.type_of(var.type if first is forward else _flipped(var.type), var)  # type: ignore[arg-type]
+        type_ = type_of(var.type if first is forward else _flipped(var.type), var)  # type: ignore[arg-type]
         assert isinstance(type_, FunctionType)
         if type_.params[0] != dafny.REAL or type_.result != dafny.REAL:
             raise NotTranslated("an equivalence of other types than ℝ ≃ ℝ", var.at)

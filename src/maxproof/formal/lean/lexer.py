@@ -1,8 +1,8 @@
 """Lean 4 source text to tokens.
 
 Identifiers keep their dots (`Real.sqrt`, `x.divisors.card`); which part is a namespace, a variable or a field is the
-elaborator's business. Comments go. A character that begins no token becomes one of its own (kind OTHER): proofs may hold
-anything, and only a statement that meets it is refused.
+elaborator's business. Comments go. A character that begins no token becomes one of its own (kind OTHER): proofs may
+hold anything, and only a statement that meets it is refused.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Statements in fewer words: sets become membership, so that only what Dafny has a word for is left.
 
 Every step is an equivalence of Mathlib's definitions: `x ∈ {y | P y}` is `P x`, equal sets have the same members,
-`IsLeast s a` is `a ∈ s ∧ ∀ x, x ∈ s → a ≤ x`, and so on. Where a hypothesis says that a set is finite, `s.toFinset` is a
-variable that stands for a finite set with the same members.
+`IsLeast s a` is `a ∈ s ∧ ∀ x, x ∈ s → a ≤ x`, and so on. Where a hypothesis says that a set is finite, `s.toFinset` is
+a variable that stands for a finite set with the same members.
 """
 
 from __future__ import annotations
@@ -41,11 +41,15 @@ from maxproof.formal.lean.terms import (
     Tuple,
     Type,
     Var,
-    rebuild,
-    substitute,
 )
+from maxproof.formal.lean.walk import rebuild, substitute
 
-_ORDER_MAPS: Final = {"StrictMono": ("<", "<"), "StrictAnti": ("<", ">"), "Monotone": ("≤", "≤"), "Antitone": ("≤", "≥")}
+_ORDER_MAPS: Final = {
+    "StrictMono": ("<", "<"),
+    "StrictAnti": ("<", ">"),
+    "Monotone": ("≤", "≤"),
+    "Antitone": ("≤", "≥"),
+}
 
 
 def lower(statement: Statement) -> Statement:
@@ -141,10 +145,10 @@ class _Lowering:
             case Component(Tuple(items), index):
                 return items[index]
             case ToFinset(set_):
-                var = self.finite.get(_canonical(set_))
-                if var is None:
+                known = self.finite.get(_canonical(set_))
+                if known is None:
                     raise NotTranslated("`toFinset` of a set that no hypothesis before it calls finite", term.at)
-                return var
+                return known
             case Constant():
                 return self._constant(term)
         return term
@@ -258,7 +262,6 @@ def _renewed(term: Term, indices: Iterator[int]) -> Term:
         if not isinstance(bound, Var):
             return part
         new = replace(bound, index=next(indices))
-        return replace(substitute(part, {bound.index: new}), var=new)
+        return replace(substitute(part, {bound.index: new}), var=new)  # type: ignore[arg-type]
 
     return change(term)  # type: ignore[no-any-return]
-

@@ -8,16 +8,18 @@ from typing import Final
 
 from maxproof.formal.syntax.words import is_reserved
 
+_GREEK: Final = (
+    *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "mu", "nu", "xi"),
+    *("omicron", "pi", "rho", "sigma", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega"),
+)
 _LETTERS: Final = {
-    **dict(zip("αβγδεζηθικμνξοπρσςτυφχψω",
-        "alpha beta gamma delta epsilon zeta eta theta iota kappa mu nu xi omicron pi rho sigma sigma tau upsilon phi chi psi omega".split(),
-        strict=True)),
-    **dict(zip("ΓΔΘΞΦΨΩ", "Gamma Delta Theta Xi Phi Psi Omega".split(), strict=True)),
-}  # fmt: skip
+    **dict(zip("αβγδεζηθικμνξοπρςστυφχψω", _GREEK, strict=True)),
+    **dict(zip("ΓΔΘΞΦΨΩ", ("Gamma", "Delta", "Theta", "Xi", "Phi", "Psi", "Omega"), strict=True)),
+}
 
 
 def legal(name: str, taken: Collection[str]) -> str:
-    """A Dafny identifier for a Lean name: the same for the same name and `taken`; never reserved, nor one of `taken`."""
+    """A Dafny identifier for a Lean name: never reserved, nor one of `taken`."""
     letters = "".join(_letter(c) for c in name.strip("«»"))
     if not letters or not (letters[0].isalpha()):
         letters = f"v{letters}"

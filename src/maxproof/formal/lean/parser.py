@@ -9,11 +9,10 @@ reach as far right as they can.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
 from fractions import Fraction
-from typing import Final, Literal, NoReturn, cast
+from typing import Final, Literal, cast
 
-from maxproof.formal.lean.errors import NotTranslated
+from maxproof.formal.lean.cursor import KEYWORDS, Cursor, shown, spelling
 from maxproof.formal.lean.lexer import Kind, Token
 from maxproof.formal.lean.tree import (
     Application,
@@ -37,9 +36,9 @@ from maxproof.formal.lean.tree import (
     SetBuilder,
     Syntax,
 )
+from maxproof.formal.syntax.ast import Position
 
 MAX_NESTING: Final = 60
-MAX_DEPTH: Final = 150
 
 # operator: (its level, least level of the left operand, least level of the right operand)
 _INFIX: Final[dict[str, tuple[int, int, int]]] = {
@@ -57,54 +56,21 @@ _INFIX: Final[dict[str, tuple[int, int, int]]] = {
     **dict.fromkeys(("⁻¹'", "''"), (80, 80, 81)),
     "∘": (90, 91, 90),
 }
-_SPELLINGS: Final = {"/\\": "∧", "\\/": "∨", "->": "→", "<=": "≤", ">=": "≥", "!=": "!=", "λ": "fun", "=>": "↦"}
 _HIGHEST: Final = 1024
 _RELATIONS: Final = ("<", ">", "≤", "≥", "≠", "∈", "∉", "⊆", "⊂", "=", "∣")
 _CLOSERS: Final = {"⌊": ("⌋", "⌋₊"), "⌈": ("⌉", "⌉₊")}
 _ATOM_SYMBOLS: Final = ("ℕ", "ℤ", "ℚ", "ℝ", "ℂ", "ℝ≥0", "ℕ+", "𝓝", "∅")
 _ARGUMENT_SYMBOLS: Final = (*_ATOM_SYMBOLS, "(", "[", "{", "⌊", "⌈", "↑", "√", "fun", "_", "·")
-_KEYWORDS: Final = ("fun", "if", "then", "else", "let", "in", "with", "by", "have", "show", "from", "where", "match", "do")
 
 
-class TermParser:
-    """A cursor over tokens, and the rules for terms and binders."""
+class TermParser(Cursor):
+    """The rules for terms and binders."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         """`tokens` ends with an END token."""
-        self._tokens = tokens
-        self._index = 0
+        super().__init__(tokens)
         self._nesting = 0
         self._dots: list[list[BoundName] | None] = [None]
-
-    # The cursor
-
-    @property
-    def here(self) -> Token:
-        return self._tokens[self._index]
-
-    def _ahead(self, count: int = 1) -> Token:
-        return self._tokens[min(self._index + count, len(self._tokens) - 1)]
-
-    def at_symbol(self, *texts: str) -> bool:
-        """Whether a symbol (or keyword) of `texts` comes next, in whichever spelling."""
-        token = self.here
-        if token.kind is Kind.IDENT:
-            return token.text in texts and token.text in _KEYWORDS
-        return token.kind is Kind.SYMBOL and _SPELLINGS.get(token.text, token.text) in texts
-
-    def advance(self) -> Token:
-        token = self.here
-        if token.kind is not Kind.END:
-            self._index += 1
-        return token
-
-    def take(self, *texts: str) -> Token:
-        if not self.at_symbol(*texts):
-            self.refuse(f"{_shown(self.here)} where {' or '.join(f'`{t}`' for t in texts)} was expected")
-        return self.advance()
-
-    def refuse(self, construct: str, at: Token | None = None) -> NoReturn:
-        raise NotTranslated(construct, (at or self.here).at)
 
     # Terms
 
@@ -116,7 +82,7 @@ class TermParser:
         left, left_level = self._leading()
         while True:
             token = self.here
-            op = _SPELLINGS.get(token.text, token.text)
+            op = spelling(token)
             if token.kind is Kind.SYMBOL and op == "≡" and level <= 50:
                 left, left_level = self._congruence(left), 50
                 continue
@@ -137,7 +103,7 @@ class TermParser:
         self.take("[")
         kind = self.advance()
         if kind.text not in ("MOD", "ZMOD"):
-            self.refuse(f"{_shown(kind)} where `MOD` or `ZMOD` was expected", kind)
+            self.refuse(f"{shown(kind)} where `MOD` or `ZMOD` was expected", kind)
         modulus = self.term()
         self.take("]")
         return Congruence(cast(Literal["MOD", "ZMOD"], kind.text), left, right, modulus, at)
@@ -170,16 +136,16 @@ class TermParser:
     def _begins_argument(self) -> bool:
         token = self.here
         if token.kind is Kind.IDENT:
-            return token.text not in _KEYWORDS or token.text == "fun"
+            return token.text not in KEYWORDS or token.text == "fun"
         if token.kind is Kind.NUMBER:
             return True
         if token.kind is not Kind.SYMBOL:
             return False
         if token.text in ("|", "‖"):
-            return token.spaced and not self._ahead().spaced
-        if token.text == "[" and self._ahead().text in ("MOD", "ZMOD"):
+            return token.spaced and not self.ahead().spaced
+        if token.text == "[" and self.ahead().text in ("MOD", "ZMOD"):
             return False
-        return _SPELLINGS.get(token.text, token.text) in _ARGUMENT_SYMBOLS
+        return spelling(token) in _ARGUMENT_SYMBOLS
 
     def _tight(self) -> Syntax:
         """An atom with its postfixes: fields, `⁻¹` and `!`."""
@@ -188,7 +154,7 @@ class TermParser:
             token = self.here
             if token.kind is not Kind.SYMBOL:
                 return value
-            if token.text == "." and not token.spaced and self._ahead().kind in (Kind.IDENT, Kind.NUMBER):
+            if token.text == "." and not token.spaced and self.ahead().kind in (Kind.IDENT, Kind.NUMBER):
                 self.advance()
                 for name in self.advance().text.split("."):
                     value = Projection(value, name, token.at)
@@ -205,12 +171,12 @@ class TermParser:
             return Numeral(Fraction(token.text), "." in token.text, token.at)
         if self.at_symbol("fun"):
             return self._function()
-        if token.kind is Kind.IDENT and token.text not in _KEYWORDS:
+        if token.kind is Kind.IDENT and token.text not in KEYWORDS:
             self.advance()
             return Ident(token.text, token.at)
         if token.kind is Kind.SYMBOL:
             return self._symbol_atom(token)
-        self.refuse(_shown(token))
+        self.refuse(shown(token))
 
     def _symbol_atom(self, token: Token) -> Syntax:
         if token.text in _ATOM_SYMBOLS:
@@ -250,7 +216,7 @@ class TermParser:
             self.advance()
             dots.append(BoundName(f"·{len(self._dots)}.{len(dots) + 1}", None, token.at))
             return Ident(dots[-1].name, token.at)
-        self.refuse(_shown(token))
+        self.refuse(shown(token))
 
     def _parenthesis(self) -> Syntax:
         at = self.take("(").at
@@ -283,7 +249,7 @@ class TermParser:
     def _braces(self) -> Syntax:
         at = self.take("{").at
         name = self.here
-        if name.kind is Kind.IDENT and self._ahead().text in ("|", ":", "∈"):
+        if name.kind is Kind.IDENT and self.ahead().text in ("|", ":", "∈"):
             start = self._index
             self.advance()
             if self.at_symbol(":"):
@@ -354,7 +320,7 @@ class TermParser:
             self.advance()
             condition = self.term()
         if not self.at_symbol(","):
-            self.refuse(f"`{token.text}` bound by {_shown(self.here)}")
+            self.refuse(f"`{token.text}` bound by {shown(self.here)}")
         self.advance()
         binder = BoundName(name.text, type_, name.at)
         return BigOperator(cast(Literal["∑"], token.text), binder, domain, condition, self.term(67), token.at)
@@ -375,7 +341,7 @@ class TermParser:
                 bare = []
                 break
             elif len(bare) == 1 and closer == "," and self.at_symbol(*_RELATIONS):
-                relation = _SPELLINGS.get(self.here.text, self.here.text)
+                relation = spelling(self.here)
                 self.advance()
                 binders.append(BoundName(bare[0].text, None, bare[0].at, relation, self.term()))
                 bare = []
@@ -391,7 +357,7 @@ class TermParser:
         """`(x y : T)`, `{x : T}`, `[T]` or `(x)`."""
         opener = self.take("(", "{", "[")
         closer = {"(": ")", "{": "}", "[": "]"}[opener.text]
-        if opener.text == "[" and self._ahead().text != ":":
+        if opener.text == "[" and self.ahead().text != ":":
             type_ = self.term()
             self.take("]")
             return [BoundName("_", type_, opener.at)]
@@ -407,29 +373,6 @@ class TermParser:
 
     def _name(self) -> Token:
         token = self.here
-        if self.at_symbol("_") or (token.kind is Kind.IDENT and token.text not in _KEYWORDS and "." not in token.text):
+        if self.at_symbol("_") or (token.kind is Kind.IDENT and token.text not in KEYWORDS and "." not in token.text):
             return self.advance()
-        self.refuse(f"{_shown(token)} where a bound variable was expected")
-
-
-def check_depth(syntax: Syntax) -> None:
-    """Raises NotTranslated where a term is deeper than what the passes over it can follow."""
-    level: list[object] = [syntax]
-    for _ in range(MAX_DEPTH):
-        below: list[object] = []
-        for node in level:
-            for field in fields(node):  # type: ignore[arg-type]
-                value = getattr(node, field.name)
-                below += [v for v in (value if isinstance(value, tuple) else (value,)) if _is_syntax(v)]
-        if not below:
-            return
-        level = below
-    raise NotTranslated(f"terms more than {MAX_DEPTH} operators deep", syntax.at)
-
-
-def _is_syntax(value: object) -> bool:
-    return is_dataclass(value) and type(value).__module__ == BoundName.__module__
-
-
-def _shown(token: Token) -> str:
-    return str(token.kind) if token.kind is Kind.END else f"`{token.text[:40]}`"
+        self.refuse(f"{shown(token)} where a bound variable was expected")

@@ -34,9 +34,9 @@ from maxproof.formal.lean.terms import (
     Type,
     Var,
     ZMod,
-    rebuild,
 )
 from maxproof.formal.lean.unify import Unifier, coerces, is_number
+from maxproof.formal.lean.walk import rebuild
 
 _TYPES: Final = (Scalar, ZMod, Arrow, SetType, ListType, ProductType, EquivType, Meta)
 _FIELDS: Final = (RAT, REAL, COMPLEX, NNREAL)

@@ -6,10 +6,9 @@ with Lean's semantics. Types of terms may be `Meta` only while the elaborator wo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from maxproof.formal.syntax.ast import NOWHERE, Position
 
@@ -390,45 +389,3 @@ class Statement:
     params: tuple[Var, ...]
     hypotheses: tuple[Term | FiniteSet, ...]
     conclusion: Term
-
-
-def rebuild(term: Any, change: Any) -> Any:
-    """`term` with `change` applied to each of its parts that is a term or a type; itself if nothing changed."""
-    changes: dict[str, Any] = {}
-    for item in fields(term):
-        old = getattr(term, item.name)
-        if isinstance(old, tuple):
-            new: Any = tuple(change(o) if _is_part(o) else o for o in old)
-            if any(a is not b for a, b in zip(old, new, strict=True)):
-                changes[item.name] = new
-        elif _is_part(old):
-            new = change(old)
-            if new is not old:
-                changes[item.name] = new
-    return replace(term, **changes) if changes else term
-
-
-def _is_part(value: object) -> bool:
-    return is_dataclass(value) and not isinstance(value, Position)
-
-
-def substitute(term: Term, values: Mapping[int, Term]) -> Term:
-    """`term` with variables (by index) replaced. Indices are unique in a statement, so nothing is captured."""
-
-    def change(part: Any) -> Any:
-        if isinstance(part, Var):
-            return values.get(part.index, part)
-        return rebuild(part, change)
-
-    return change(term)  # type: ignore[no-any-return]
-
-
-def free_of(term: Any, index: int) -> bool:
-    """Whether the variable `index` doesn't occur in `term`."""
-    if isinstance(term, Var) and term.index == index:
-        return False
-    parts: list[Any] = []
-    for item in fields(term):
-        value = getattr(term, item.name)
-        parts += value if isinstance(value, tuple) else (value,)
-    return all(free_of(p, index) for p in parts if _is_part(p))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
+from maxproof.formal.lean.errors import NotTranslated
 from maxproof.formal.syntax.ast import Position
 
 
@@ -226,3 +227,25 @@ class Theorem:
     text: str
     opened: tuple[str, ...]
     at: Position
+
+
+MAX_DEPTH: Final = 150
+
+
+def check_depth(syntax: Syntax) -> None:
+    """Raises NotTranslated where a term is deeper than what the passes over it can follow."""
+    level: list[object] = [syntax]
+    for _ in range(MAX_DEPTH):
+        below: list[object] = []
+        for node in level:
+            for item in fields(node):  # type: ignore[arg-type]
+                value = getattr(node, item.name)
+                below += [v for v in (value if isinstance(value, tuple) else (value,)) if _is_syntax(v)]
+        if not below:
+            return
+        level = below
+    raise NotTranslated(f"terms more than {MAX_DEPTH} operators deep", syntax.at)
+
+
+def _is_syntax(value: object) -> bool:
+    return is_dataclass(value) and not isinstance(value, Position)
