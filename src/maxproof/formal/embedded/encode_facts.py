@@ -22,8 +22,9 @@ from maxproof.formal.embedded.core import (
     Var,
 )
 from maxproof.formal.embedded.core.walk import binders, children, conjunction, free_variables, substitute
+from maxproof.formal.embedded.encode_fold import flat
 from maxproof.formal.embedded.encode_scope import Scope
-from maxproof.formal.embedded.encode_simplify import Simplifier, flat
+from maxproof.formal.embedded.encode_simplify import Simplifier
 from maxproof.formal.embedded.encode_sorts import constraint
 from maxproof.formal.embedded.encode_terms import Encoder, Expr
 

@@ -39,7 +39,8 @@ from maxproof.formal.embedded.core.walk import (
     substitute,
     transform,
 )
-from maxproof.formal.embedded.encode_simplify import Simplifier, flat, fold
+from maxproof.formal.embedded.encode_fold import flat, fold
+from maxproof.formal.embedded.encode_simplify import Simplifier
 from maxproof.formal.embedded.encode_sorts import constraint
 
 PER_ROUND = 60  # instances of one hypothesis in one round

@@ -32,8 +32,9 @@ from maxproof.formal.embedded.core import (
     Var,
 )
 from maxproof.formal.embedded.core.walk import conjunction, free_variables, subnodes, substitute
+from maxproof.formal.embedded.encode_fold import flat, negation, split_implication
 from maxproof.formal.embedded.encode_scope import Scope
-from maxproof.formal.embedded.encode_simplify import Simplifier, flat, negation, split_implication
+from maxproof.formal.embedded.encode_simplify import Simplifier
 from maxproof.formal.embedded.encode_sorts import assembled, constraint, is_product, parts_of
 
 ROUNDS = 40  # definitions put in, at most
@@ -56,7 +57,9 @@ def prepare(obligation: Obligation, core: CoreProgram, scope: Scope, simplify: S
     """Questions that together are the obligation: one for each conjunct of its goal, earlier ones given."""
     values: dict[str, Term] = {v.name: _split(v, core, scope) for v in obligation.vars}
     split = {name: value for name, value in values.items() if not isinstance(value, Var)}
-    typing = [constraint(values[v.name], v.sort, core) for v in obligation.vars if v.sort not in (INT, NAT)]
+    used = {v.name for term in (*obligation.hypotheses, obligation.goal) for v in free_variables(term)}
+    typed = [v for v in obligation.vars if v.name in used and v.sort not in (INT, NAT)]
+    typing = [constraint(values[v.name], v.sort, core) for v in typed]
     given = [substitute(h, split) if split else h for h in obligation.hypotheses]
     goal = substitute(obligation.goal, split) if split else obligation.goal
     hypotheses: list[Term] = []

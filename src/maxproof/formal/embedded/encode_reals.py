@@ -73,9 +73,7 @@ class Relaxation:
                 return self._same(left, right, positive)
             case Builtin(op=Op.ITE, args=(condition, then, otherwise)):
                 yes, no = self.formula(condition), self.formula(condition, False)
-                return z3.Or(
-                    z3.And(yes, self.formula(then, positive)), z3.And(no, self.formula(otherwise, positive))
-                )
+                return z3.Or(z3.And(yes, self.formula(then, positive)), z3.And(no, self.formula(otherwise, positive)))
             case Builtin(op=Op.EQ | Op.LE | Op.LT as op, args=(left, right)) if left.sort in (INT, NAT, REAL):
                 return self._comparison(op, left, right, positive)
             case Let(var=var, value=value, body=body):
@@ -89,9 +87,7 @@ class Relaxation:
 
     def _same(self, left: Term, right: Term, positive: bool) -> Expr:
         yes, no = self.formula(left), self.formula(left, False)
-        return z3.Or(
-            z3.And(yes, self.formula(right, positive)), z3.And(no, self.formula(right, not positive))
-        )
+        return z3.Or(z3.And(yes, self.formula(right, positive)), z3.And(no, self.formula(right, not positive)))
 
     def _comparison(self, op: Op, left: Term, right: Term, positive: bool) -> Expr:
         whole = left.sort != REAL
@@ -170,9 +166,7 @@ class Relaxation:
             case Builtin(op=Op.ITE, args=(condition, then, otherwise)):
                 yes, no = self.formula(condition), self.formula(condition, False)
                 self.facts.append(
-                    z3.Or(
-                        z3.And(yes, value == self.number(then)), z3.And(no, value == self.number(otherwise))
-                    )
+                    z3.Or(z3.And(yes, value == self.number(then)), z3.And(no, value == self.number(otherwise)))
                 )
             case Invoke() | Call():
                 self._agree(term, value)
@@ -189,7 +183,7 @@ class Relaxation:
                     else other.name == term.name  # type: ignore[union-attr]
                 )
                 if same_head:
-                    pairs = zip(term.args, other.args, strict=True)  # type: ignore[union-attr]
+                    pairs = zip(term.args, other.args, strict=True)
                     apart = [self._comparison(Op.EQ, a, b, False) for a, b in pairs]
                     self.facts.append(z3.Or(*apart, value == known))
             self._calls.append((term, value))
@@ -205,5 +199,3 @@ def polynomial_size(term: Term) -> int:
         case Int() | Real():
             return 0
     return 1
-
-

@@ -53,10 +53,8 @@ class Scope:
             body = self._core.functions[name].body
             known = body is not None and not self.recursive(name)
             if known and body is not None:
-                size = 0
-                for node in subnodes(body):
-                    size += 1
-                    if size > INLINE_NODES or isinstance(node, Quant | SetComp | Choose):
+                for number, node in enumerate(subnodes(body)):
+                    if number > INLINE_NODES or isinstance(node, Quant | SetComp | Choose):
                         known = False
                         break
             self._inline[name] = known
@@ -68,7 +66,7 @@ class Scope:
         return Var(f"{base.split('#', 1)[0]}#s{self._made}", sort)
 
     def _reach(self, name: str, bodies: bool = False) -> frozenset[str]:
-        """Declarations that `name` depends on over any number of steps; with `bodies`, through function bodies alone."""
+        """Declarations that `name` depends on over any steps; with `bodies`, through function bodies alone."""
         known = self._reached.get((name, bodies))
         if known is None:
             found: set[str] = set()

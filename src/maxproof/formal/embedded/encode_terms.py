@@ -1,7 +1,7 @@
 """Core terms in Z3's language.
 
 int and nat are Int, real is Real, bool is Bool; sets are arrays to Bool, function values arrays, sequences Z3's own,
-tuples and datatypes Z3 datatypes; declared functions are uninterpreted here (`encode_axioms` says what they do). What
+tuples and datatypes Z3 datatypes; declared functions are uninterpreted here (`encode_facts` says what they do). What
 types say beyond these sorts (`encode_sorts.constraint`) guards each quantifier. Division by zero and other values
 outside an operation's domain are whatever the solver likes: that the question never depends on them is an obligation of
 its own.
@@ -44,6 +44,7 @@ from maxproof.formal.embedded.core import (
     Var,
 )
 from maxproof.formal.embedded.core.walk import conjunction, free_variables
+from maxproof.formal.embedded.encode_collections import collection, display, is_finite, mentions
 from maxproof.formal.embedded.encode_sorts import FINITE, constraint
 from maxproof.formal.embedded.errors import Unsupported
 
@@ -57,7 +58,10 @@ class Encoder:
         facts: what must be assumed besides the encoded terms: of chosen values, of cardinalities.
         quantified: a quantifier or lambda was encoded.
         opaque: something was encoded that a model may interpret wrongly: declared functions, cardinalities, choices.
-        limited: calls are written with the function's second symbol (see `encode_axioms`).
+        limited: calls are written with the function's second symbol (see `encode_facts`).
+        functions: declared functions met so far, in order.
+        cards: by set type, the sets whose size was asked for.
+        finite: expressions known to be finite sets.
     """
 
     def __init__(self, core: CoreProgram, context: z3.Context) -> None:
@@ -72,9 +76,9 @@ class Encoder:
         self._declared: dict[tuple[str, str], Any] = {}
         self._datatypes: dict[str, Any] = {}
         self._free: dict[str, Expr] = {}
-        self._cards: dict[Sort, list[Expr]] = {}
+        self.cards: dict[Sort, list[Expr]] = {}
         self._chosen: list[tuple[Choose, tuple[Any, ...]]] = []
-        self._finite: set[int] = set()
+        self.finite: set[int] = set()
         self._count = 0
 
     # Sorts
@@ -183,7 +187,7 @@ class Encoder:
         if known is None:
             known = self._free[var.name] = z3.Const(var.name, self.sort(var.sort))
             if isinstance(var.sort, SetOf) and var.sort.finite:
-                self._is_finite(known, var.sort)
+                is_finite(self, known, var.sort)
         return known
 
     def bind(self, variables: tuple[Var, ...], scope: Mapping[str, Expr]) -> tuple[list[Expr], dict[str, Expr]]:
@@ -281,7 +285,7 @@ class Encoder:
 
     def _builtin(self, term: Builtin, scope: Mapping[str, Expr]) -> Expr:
         if term.op in (Op.SET, Op.SEQ):
-            return self._display(term, scope)
+            return display(self, term, scope)
         args = [self(arg, scope) for arg in term.args]
         a = args[0]
         b = args[1] if len(args) > 1 else None
@@ -320,111 +324,7 @@ class Encoder:
                 return z3.ToInt(a)
             case Op.TUPLE:
                 return self.sort(term.sort).constructor(0)(*args)
-        if isinstance(term.args[-1 if term.op is Op.IN else 0].sort, SeqOf):
-            return self._sequence(term, args)
-        return self._set(term, args, scope)
-
-    def _set(self, term: Builtin, args: list[Expr], scope: Mapping[str, Expr]) -> Expr:
-        a = args[0]
-        match term.op:
-            case Op.IN:
-                return z3.Select(args[1], a)
-            case Op.UNION:
-                return self._finite_result(z3.SetUnion(*args), term, scope)
-            case Op.INTERSECT:
-                return self._finite_result(z3.SetIntersect(*args), term, scope)
-            case Op.MINUS:
-                return self._finite_result(z3.SetDifference(*args), term, scope)
-            case Op.SUBSET:
-                return z3.IsSubset(*args)
-            case Op.PROPER_SUBSET:
-                return z3.And(z3.IsSubset(*args), args[0] != args[1])
-            case Op.DISJOINT:
-                return z3.SetIntersect(*args) == z3.K(a.sort().domain(), z3.BoolVal(False, self.context))
-            case Op.CARD:
-                return self._card(term, a, scope)
-            case Op.SEQ_INIT:
-                return self._sequence(term, args)
-        raise Unsupported(f"operator {term.op}", term.at)
-
-    def _display(self, term: Builtin, scope: Mapping[str, Expr]) -> Expr:
-        assert isinstance(term.sort, SetOf | SeqOf)
-        items = [self(arg, scope) for arg in term.args]
-        if isinstance(term.sort, SeqOf):
-            if not items:
-                return z3.Empty(self.sort(term.sort))
-            units = [z3.Unit(item) for item in items]
-            return units[0] if len(units) == 1 else z3.Concat(*units)
-        made = z3.K(self.sort(term.sort.element), z3.BoolVal(False, self.context))
-        for item in items:
-            made = z3.Store(made, item, z3.BoolVal(True, self.context))
-        return self._finite_result(made, term, scope)
-
-    def _sequence(self, term: Builtin, args: list[Expr]) -> Expr:
-        a = args[0]
-        zero, one = z3.IntVal(0, self.context), z3.IntVal(1, self.context)
-        match term.op:
-            case Op.IN:
-                return z3.Contains(args[1], z3.Unit(a))
-            case Op.CARD:
-                return z3.Length(a)
-            case Op.CONCAT | Op.UNION | Op.ADD:
-                return z3.Concat(*args)
-            case Op.AT:
-                return a[args[1]]
-            case Op.SLICE:
-                return z3.SubSeq(a, args[1], args[2] - args[1])
-            case Op.SEQ_UPDATE:
-                head = z3.SubSeq(a, zero, args[1])
-                tail = z3.SubSeq(a, args[1] + one, z3.Length(a) - args[1] - one)
-                return z3.Concat(head, z3.Unit(args[2]), tail)
-            case Op.PREFIX:
-                return z3.PrefixOf(*args)
-        raise Unsupported(f"operator {term.op}", term.at)
-
-    # Cardinalities
-
-    def _finite_result(self, made: Expr, term: Builtin, scope: Mapping[str, Expr]) -> Expr:
-        if isinstance(term.sort, SetOf) and term.sort.finite and not _mentions(term, scope):
-            self._is_finite(made, term.sort)
-        return made
-
-    def _is_finite(self, made: Expr, sort: SetOf) -> None:
-        if made.get_id() not in self._finite:
-            self._finite.add(made.get_id())
-            self.facts.append(self.declared(FINITE, self.sort(sort), z3.BoolSort(self.context))(made))
-
-    def _card(self, term: Builtin, whole: Expr, scope: Mapping[str, Expr]) -> Expr:
-        sort = term.args[0].sort
-        self.opaque = True
-        count = self.declared("card#", self.sort(sort), z3.IntSort(self.context))
-        known = self._cards.get(sort)
-        if known is None:
-            known = self._cards[sort] = []
-            (any_set,), _ = self.bind((Var("s", sort),), {})
-            self.facts.append(z3.ForAll([any_set], count(any_set) >= 0, patterns=[count(any_set)]))
-        if not _mentions(term, scope) and all(not whole.eq(other) for other in known):
-            known.append(whole)
-            self._card_facts(count, whole, known)
-        return count(whole)
-
-    def _card_facts(self, count: Any, whole: Expr, known: list[Expr]) -> None:
-        empty = z3.K(whole.sort().domain(), z3.BoolVal(False, self.context))
-        self.facts.append((count(whole) == 0) == (whole == empty))
-        self.facts.append(count(whole) >= 0)
-        inner = whole
-        while z3.is_store(inner):
-            base, item = inner.arg(0), inner.arg(1)
-            grown = z3.If(z3.Select(base, item), count(base), count(base) + 1)
-            self.facts.append(count(inner) == grown)
-            inner = base
-        if z3.is_K(inner):
-            self.facts.append(count(inner) == 0)
-        for other in known[:-1][:12]:
-            for small, large in ((whole, other), (other, whole)):
-                inside = z3.IsSubset(small, large)
-                self.facts.append(z3.Implies(inside, count(small) <= count(large)))
-                self.facts.append(z3.Implies(z3.And(inside, count(small) == count(large)), small == large))
+        return collection(self, term, args, scope)
 
     # Binders
 
@@ -462,8 +362,8 @@ class Encoder:
             bound, inner = self.bind(term.vars, inner)
             image = self(term.term, inner) == item
             made = z3.Lambda([item], z3.Exists(bound, z3.And(self(conjunction([guards, term.range]), inner), image)))
-        if term.sort.finite and not _mentions(term, scope):
-            self._is_finite(made, term.sort)
+        if term.sort.finite and not mentions(term, scope):
+            is_finite(self, made, term.sort)
         return made
 
     def _choose(self, term: Choose, scope: Mapping[str, Expr]) -> Expr:
@@ -493,8 +393,3 @@ class Encoder:
         self.quantified = True
         self.facts.append(z3.ForAll(outer, fact, patterns=[values[0]]) if outer else fact)
         return symbols
-
-
-def _mentions(term: Term, scope: Mapping[str, Expr]) -> bool:
-    """`term` depends on a bound variable."""
-    return bool(scope) and any(v.name in scope for v in free_variables(term))

@@ -1,8 +1,8 @@
 """Answers one obligation with Z3: proved, refuted by a counterexample, unknown, or a limit was reached.
 
-The question is prepared (`encode_prepare`), then asked in several ways, cheap ones first (`solve_strategies`); the first
-way that proves it settles it. All limits that decide are Z3's resource units, which don't depend on the machine; the
-timeout is a fuse against the few tactics that don't count their work.
+The question is prepared (`encode_prepare`), then asked in several ways, cheap ones first (`solve_strategies`); the
+first way that proves it settles it. All limits that decide are Z3's resource units, which don't depend on the machine;
+the timeout is a fuse against the few tactics that don't count their work.
 """
 
 from __future__ import annotations

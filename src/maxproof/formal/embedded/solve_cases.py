@@ -6,12 +6,13 @@ stays open is asked again, a few times at most.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from maxproof.formal.embedded.core import INT, NAT, Bool, Quant, Term, Var
 from maxproof.formal.embedded.core.walk import free_variables, substitute
+from maxproof.formal.embedded.encode_fold import flat, negation
 from maxproof.formal.embedded.encode_prepare import Question
-from maxproof.formal.embedded.encode_simplify import Simplifier, flat, negation
+from maxproof.formal.embedded.encode_simplify import Simplifier
 from maxproof.formal.embedded.evaluate import Budget, Evaluator, NotComputable
 from maxproof.formal.embedded.evaluate_values import value_term
 
@@ -47,7 +48,9 @@ def holds_by_cases(
         return _each(whole, choices, question, evaluator, simplify, holds)
     if len(whole) == 1:
         return False
-    apart = [(choices, var) for var in whole if (choices := _values([var], conditions, evaluator, APART, steps)) is not None]
+    apart = [
+        (choices, var) for var in whole if (choices := _values([var], conditions, evaluator, APART, steps)) is not None
+    ]
     if not apart:
         return False
     choices, var = min(apart, key=lambda found: len(found[0]))
@@ -55,7 +58,7 @@ def holds_by_cases(
 
 
 def _values(
-    unknowns: list[Var], conditions: list[Term], evaluator: Evaluator, most: int, steps: int
+    unknowns: Sequence[Var], conditions: Sequence[Term], evaluator: Evaluator, most: int, steps: int
 ) -> list[tuple[int, ...]] | None:
     try:
         return evaluator.candidates(unknowns, conditions, Budget(steps=steps), most)
@@ -74,8 +77,7 @@ def _each(
     left_open = 0
     for choice in choices:
         mapping: dict[str, Term] = {
-            var.name: value_term(value, var.sort, evaluator.core)
-            for var, value in zip(unknowns, choice, strict=True)
+            var.name: value_term(value, var.sort, evaluator.core) for var, value in zip(unknowns, choice, strict=True)
         }
         goal = simplify(substitute(question.goal, mapping))
         if goal == Bool(True):

@@ -31,7 +31,7 @@ def value_text(value: Any) -> str:
     if z3.is_rational_value(value):
         return fraction_text(value.as_fraction())
     if z3.is_algebraic_value(value):
-        return value.approx(8).as_decimal(8).rstrip("?") + "?"
+        return str(value.approx(8).as_decimal(8)).rstrip("?") + "?"
     if z3.is_true(value) or z3.is_false(value):
         return "true" if z3.is_true(value) else "false"
     if z3.is_store(value) or z3.is_K(value):
