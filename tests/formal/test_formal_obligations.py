@@ -317,7 +317,7 @@ def test_a_recursive_call_gives_its_promises_after_it_decreases() -> None:
     assert "TERMINATION: 0 <= n, n != 0 |- n - 1 < n" in found
     last = [f for f in found if f.startswith("POSTCONDITION")][-1]
     assert "n - 1 <= f(n - 1)" in last
-    first = [f for f in found if f.startswith("TERMINATION")][0]
+    first = next(f for f in found if f.startswith("TERMINATION"))
     assert "<= f(n - 1)" not in first
 
 
