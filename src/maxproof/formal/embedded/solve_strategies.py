@@ -15,27 +15,20 @@ into `unknown`, never the other way round.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import z3
-
 from maxproof.formal.checkers.types import Limits, ObligationState
 from maxproof.formal.embedded.core import CoreProgram, Obligation, Quant, Term
-from maxproof.formal.embedded.encode_facts import Axioms, facts_of_calls
+from maxproof.formal.embedded.encode_facts import facts_of_calls
 from maxproof.formal.embedded.encode_fold import negation
 from maxproof.formal.embedded.encode_instances import instances
 from maxproof.formal.embedded.encode_prepare import Question
-from maxproof.formal.embedded.encode_reals import Relaxation, TooHard
 from maxproof.formal.embedded.encode_scope import Scope
 from maxproof.formal.embedded.encode_simplify import Simplifier
-from maxproof.formal.embedded.encode_terms import Encoder
 from maxproof.formal.embedded.evaluate import Evaluator
-from maxproof.formal.embedded.solve_cases import holds_by_cases
-from maxproof.formal.embedded.solve_model import counterexample
-from maxproof.formal.embedded.solve_residues import holds_by_residues
 
 REFERENCE = 20_000_000  # resource units of the whole that the fuses are set for
 
