@@ -10,7 +10,26 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from maxproof.formal.embedded.core import BOOL, INT, NAT, REAL, Bool, Builtin, Call, Int, Op, Real, Term, Var
+from maxproof.formal.embedded.core import (
+    BOOL,
+    INT,
+    NAT,
+    REAL,
+    Bool,
+    Builtin,
+    Call,
+    FunctionOf,
+    Int,
+    Invoke,
+    Lambda,
+    Op,
+    Quant,
+    Real,
+    SetComp,
+    SetOf,
+    Term,
+    Var,
+)
 from maxproof.formal.embedded.core.walk import free_variables
 from maxproof.formal.embedded.evaluate_intervals import (
     ALL,
@@ -52,6 +71,18 @@ def antecedents(term: Term) -> tuple[Term, ...]:
         found.extend(facts(term.args[0]))
         term = term.args[1]
     return tuple(found)
+
+
+def definition(bound: Sequence[Var], known: Term, value: Term) -> tuple[Var, Term] | None:
+    """What `forall bound :: known == value` says a set (`x in s`) or a function (`f(x)`) is, if it says that at all."""
+    match known:
+        case Builtin(op=Op.IN, args=(Var() as item, Var(sort=SetOf(element=element) as sort) as whole)):
+            if tuple(bound) == (item,) and item.sort == element and whole != item:
+                return whole, SetComp((item,), value, item, sort)
+        case Invoke(function=Var(sort=FunctionOf(params=params) as sort) as function, args=args):
+            if args == tuple(bound) and tuple(var.sort for var in bound) == params and len(set(args)) == len(args):
+                return function, Lambda(tuple(bound), value, sort)
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +223,11 @@ class Domain:
                 for var, value in ((left, right), (right, left)):
                     if isinstance(var, Var) and var.name in self._numbers:
                         self._add_choice(var.name, value, _alone(self._lazy(value)))
+            case Quant(kind="forall", range=Bool(value=True), body=Builtin(op=Op.IFF | Op.EQ, args=(left, right))):
+                for known, value in ((left, right), (right, left)):
+                    defined = definition(term.vars, known, value)
+                    if defined is not None and defined[0].name in self._numbers:
+                        self._add_choice(defined[0].name, defined[1], _alone(self._lazy(defined[1])))
 
     def _add_choice(self, name: str, term: Term, code: Code) -> None:
         needs = self._needs(term)

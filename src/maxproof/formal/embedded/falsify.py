@@ -33,7 +33,7 @@ from maxproof.formal.embedded.core import (
     TupleOf,
     Var,
 )
-from maxproof.formal.embedded.core.walk import free_variables, subnodes
+from maxproof.formal.embedded.core.walk import free_variables
 from maxproof.formal.embedded.evaluate import Budget, Evaluator, NotComputable, OutOfBudget, Value, deep_stack
 from maxproof.formal.embedded.evaluate_domains import facts
 from maxproof.formal.embedded.evaluate_intervals import Box
@@ -239,13 +239,12 @@ class Search:
         """What equations among the conditions say of a function's values: f(2) == 5."""
         points: dict[tuple[Value, ...], Value] = {}
         for condition in self._conditions:
-            for term in subnodes(condition):
-                match term:
-                    case Builtin(op=Op.EQ, args=(left, right)):
-                        for call, result in ((left, right), (right, left)):
-                            match call:
-                                case Invoke(function=Var(name=name), args=args) if name == function.name:
-                                    self._read_point(args, result, points)
+            match condition:
+                case Builtin(op=Op.EQ, args=(left, right)):
+                    for call, result in ((left, right), (right, left)):
+                        match call:
+                            case Invoke(function=Var(name=name), args=args) if name == function.name:
+                                self._read_point(args, result, points)
         return points
 
     def _read_point(self, args: Sequence[Term], result: Term, points: dict[tuple[Value, ...], Value]) -> None:
