@@ -175,7 +175,7 @@ class DeclarationReader(StatementReader):
         while True:
             token = self.token
             if self.accept("requires"):
-                found.requires.append(self.clause())
+                found.requires.append(self.clause(labelled=what == "lemma"))
             elif self.accept("ensures"):
                 found.ensures.append(self.clause())
             elif self.sees("decreases"):

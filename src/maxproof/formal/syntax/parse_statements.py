@@ -97,11 +97,11 @@ class StatementReader(ExpressionReader):
             if not self.accept(","):
                 return tuple(args)
 
-    def clause(self) -> Clause:
-        """What follows `requires`, `ensures` or `invariant`, its end included."""
+    def clause(self, *, labelled: bool = False) -> Clause:
+        """What follows `requires`, `ensures` or `invariant`, its end included; only a lemma's `requires` has labels."""
         at = self.at
         attributes = self.attributes()
-        label = self._label()
+        label = self._label() if labelled else ""
         condition = self.expression(calls=False, lambdas=False)
         self.accept(";")
         return Clause(condition, attributes, label, at=at)
@@ -116,7 +116,7 @@ class StatementReader(ExpressionReader):
     def proof_statement(self) -> Stmt:
         match self.token.text:
             case "assert":
-                return self._assert()
+                return self._assert(labelled=False)
             case "calc":
                 return self._calc()
             case "reveal":
@@ -126,10 +126,10 @@ class StatementReader(ExpressionReader):
 
     # One method a keyword
 
-    def _assert(self) -> Stmt:
+    def _assert(self, *, labelled: bool = True) -> Stmt:
         at = self.next().at
         attributes = self.attributes()
-        label = self._label()
+        label = self._label() if labelled else ""
         if self.sees("..."):
             self.refuse("'assert ...'", "write the condition")
         condition = self.expression(calls=False)

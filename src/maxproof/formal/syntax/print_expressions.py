@@ -144,8 +144,8 @@ class ExpressionPrinter:
         if not bare:
             self._write(")")
 
-    def items(self, items: tuple[Expr, ...], *, force: bool = False) -> None:
-        """With commas between. `force`: as if there were several."""
+    def items(self, items: tuple[Expr, ...], *, force: bool = False, level: int = 0) -> None:
+        """With commas between. `force`: as if there were several; `level` as for `expression`."""
         if len(items) == 1 and not force:
             self.expression(items[0])
             return
@@ -157,7 +157,7 @@ class ExpressionPrinter:
             if any(closes[index + 1 :]) and any(_bare_relation(item, "<")):
                 self.expression(item, level=BRACKETED)
             else:
-                self.expression(item, Place.ITEM)
+                self.expression(item, Place.ITEM, level)
 
     def _separated(self, items: Iterable[Any], write_item: Callable[[Any], None]) -> None:
         for index, item in enumerate(items):
@@ -414,10 +414,10 @@ def _level(expression: Expr) -> int:
             return _AS if plain else _RELATION
         case Unary():
             return _UNARY
-        case IntLiteral() | RealLiteral() if expression.value < 0:
-            return _UNARY
         case RealLiteral() if "/" in _decimal(expression.value):
             return _LEVELS["/"]
+        case IntLiteral() | RealLiteral() if expression.value < 0:
+            return _UNARY
     return 0 if isinstance(expression, _ENDLESS) else _PRIMARY
 
 

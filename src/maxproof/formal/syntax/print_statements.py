@@ -68,7 +68,7 @@ class StatementPrinter(ExpressionPrinter):
         if measures:
             self._margin()
             self._write("decreases ")
-            self.items(measures, force=True)
+            self.items(measures, force=True, level=1)
             self._write("\n")
 
     def indented(self, levels: int) -> None:

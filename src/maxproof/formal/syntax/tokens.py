@@ -117,7 +117,8 @@ def _tokens(text: str) -> list[Token]:
             if found is None:
                 raise DafnySyntaxError("string without its closing quote", here)
             at = found.end()
-            tokens.append(Token("string", found.group(1), here))
+            inside = found.group(1)
+            tokens.append(Token("string", inside if char == '"' else _escaped(inside), here))
         elif char == "'":
             found = _CHAR.match(text, at)
             if found is None:
@@ -146,6 +147,12 @@ def _comment_end(text: str, start: int, here: Position) -> int:
         if depth == 0:
             return at
     raise DafnySyntaxError("comment without its closing '*/'", here)
+
+
+def _escaped(verbatim: str) -> str:
+    """What stands between the quotes of `@"..."`, as an ordinary string writes it."""
+    text = verbatim.replace("\\", "\\\\").replace('""', '\\"')
+    return text.replace("\r", "\\r").replace("\n", "\\n")
 
 
 def _number(found: re.Match[str], here: Position) -> Token:

@@ -1,7 +1,7 @@
 """Walking syntax trees: what a node holds, which names it uses, trees with something replaced.
 
-Names are told apart by where they are bound: parameters, quantified variables, `var`, cases. Names of members and fields
-(`z.re`) belong to their type and are no names here; names of datatypes and constructors are.
+Names are told apart by where they are bound: parameters, quantified variables, `var`, cases. Names of members and
+fields (`z.re`) belong to their type and are no names here; names of datatypes and constructors are.
 """
 
 from __future__ import annotations
