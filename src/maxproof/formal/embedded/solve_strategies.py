@@ -25,11 +25,12 @@ import z3
 from maxproof.formal.checkers.types import Limits, ObligationState
 from maxproof.formal.embedded.core import CoreProgram, Obligation, Quant, Term
 from maxproof.formal.embedded.encode_facts import Axioms, facts_of_calls
+from maxproof.formal.embedded.encode_fold import negation
 from maxproof.formal.embedded.encode_instances import instances
 from maxproof.formal.embedded.encode_prepare import Question
 from maxproof.formal.embedded.encode_reals import Relaxation, TooHard
 from maxproof.formal.embedded.encode_scope import Scope
-from maxproof.formal.embedded.encode_simplify import Simplifier, negation
+from maxproof.formal.embedded.encode_simplify import Simplifier
 from maxproof.formal.embedded.encode_terms import Encoder
 from maxproof.formal.embedded.evaluate import Evaluator
 from maxproof.formal.embedded.solve_cases import holds_by_cases
