@@ -201,8 +201,7 @@ def _flat(expr: ast.Expr, op: str) -> list[ast.Expr]:
 
 
 def _comparison(unit: Unit, env: Env, expr: ast.Comparison, hint: Type | None) -> Typed:
-    chain = len(expr.ops) > 1
-    with unit.copied(len(expr.ops) if "!!" in expr.ops else 2 if chain or "<" in expr.ops else 1):
+    with unit.copied(2 if len(expr.ops) > 1 or "<" in expr.ops else 1):
         operands = [infer(unit, env, operand) for operand in expr.operands]
     for number, operand in enumerate(expr.operands):
         place(env, operand, "loose" if _ordered_by_value(expr, number) else "neutral")

@@ -102,18 +102,11 @@ def negative(unit: Unit, operand: Typed, at: Position) -> Typed:
 
 
 def comparison(unit: Unit, ops: tuple[str, ...], operands: list[Typed], at: Position) -> Typed:
-    """A chain means all its neighbours' relations; a chain of `!!` that all sets are disjoint pairwise."""
+    """A chain means all its neighbours' relations."""
     operands = [once(operand) for operand in operands]
-    if "!!" in ops and len(ops) > 1:
-        if set(ops) != {"!!"}:
-            return unit.mistake("!! can't be mixed with other relations in one chain", at)
-        parts = [relation(unit, "!!", operands[0], operands[1], at)]
-        before = operands[0]
-        for place in range(1, len(ops)):
-            before = arithmetic(unit, "+", before, operands[place], at)
-            parts.append(relation(unit, "!!", before, operands[place + 1], at))
-    else:
-        parts = [relation(unit, op, operands[i], operands[i + 1], at) for i, op in enumerate(ops)]
+    if len(ops) > 1 and not {"!!", "in", "!in"}.isdisjoint(ops):
+        return unit.mistake("membership and !! can't stand in a chain of relations", at)
+    parts = [relation(unit, op, operands[i], operands[i + 1], at) for i, op in enumerate(ops)]
     if len(parts) == 1:
         return parts[0]
     return Typed(BOOL, lambda: conjunction([part.build() for part in parts]))
