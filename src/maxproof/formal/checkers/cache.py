@@ -12,6 +12,7 @@ fails or fills up costs the work again, and nothing else.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import os
 import sqlite3
@@ -88,7 +89,7 @@ class VerdictStore:
         with self._lock:
             try:
                 row = self._open().execute("SELECT body FROM verdicts WHERE key = ?", (key,)).fetchone()
-            except sqlite3.Error as error:
+            except (sqlite3.Error, OSError) as error:
                 self._recover(error)
                 return None
         return None if row is None else unpacked(row[0])
@@ -99,7 +100,7 @@ class VerdictStore:
             try:
                 with self._open() as connection:
                     connection.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?)", (key, body))
-            except sqlite3.Error as error:
+            except (sqlite3.Error, OSError) as error:
                 self._recover(error)
 
     def close(self) -> None:
@@ -124,16 +125,17 @@ class VerdictStore:
             self._connection = connection
         return self._connection
 
-    def _recover(self, error: sqlite3.Error) -> None:
+    def _recover(self, error: Exception) -> None:
         """Lets go of the file. A damaged one is put aside; the next use makes a new one."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
         damaged = isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
-        if damaged and self._path.exists():
-            os.replace(self._path, self._path.with_name(self._path.name + ".damaged"))
-            for suffix in ("-wal", "-shm"):
-                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+        if damaged:
+            with contextlib.suppress(OSError):  # then the store stays as it is: of no use, and no harm
+                os.replace(self._path, self._path.with_name(self._path.name + ".damaged"))
+                for suffix in ("-wal", "-shm"):
+                    self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
 
 
 class CachedChecker:
