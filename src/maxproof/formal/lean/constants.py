@@ -71,7 +71,7 @@ _RIVALS: Final = frozenset(
     (
         *("Nat.log", "Nat.floor", "Nat.ceil", "Nat.cast", "Rat.floor", "Rat.ceil", "Int.sqrt", "Int.log"),
         *("NNReal.log", "Complex.log", "Complex.sin", "Complex.cos", "Complex.tan", "Complex.cosh", "Real.cosh"),
-        *("gcd", "lcm", "choose", "Nat.digits", "Nat.card", "Nat.sum", "Nat.divisors", "Nat.max", "Nat.min"),
+        *("gcd", "lcm", "choose", "Nat.digits", "Nat.card", "Nat.sum", "Nat.divisors"),
         *("Nat.Prime", "Prime", "Nat.even", "NNReal.exp", "Rat.sqrt"),
     )
 )

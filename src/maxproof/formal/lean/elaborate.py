@@ -240,9 +240,7 @@ class Elaborator:
     def _numeral(self, value: object, decimal: bool, expected: Type | None, at: Position) -> Term:
         type_ = self.known(expected)
         if type_ is None:
-            if decimal:
-                self.refuse("a decimal whose type nothing fixes", at)
-            type_ = self.unifier.fresh(natural=True)
+            type_ = self.unifier.fresh(natural=not decimal)
             if expected is not None and not self.unifier.unify(expected, type_):
                 self.refuse(f"a numeral where {self.unifier.resolve(expected)} was expected", at)
         return Number(value, type_, at=at)  # type: ignore[arg-type]

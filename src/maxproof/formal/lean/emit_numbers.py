@@ -8,6 +8,7 @@ that Dafny has with the same meaning are written as operators (`/` only where th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Final, Literal, cast
 
 from maxproof.formal.lean import dafny
@@ -117,8 +118,7 @@ def power(term: Power, base: Expr, exponent: Expr) -> Expr:
         return _integer_power(sort, base, exponent)
     if isinstance(exponent, IntLiteral):
         if exponent.value == 0:
-            one = dafny.REAL_ONE
-            return {"int": IntLiteral(1), "real": one, "complex": complex_of(one)}[sort]
+            return number(Number(Fraction(1), term.type))
         nodes = dafny.size(base)
         plain = nodes <= PLAIN_SIZE and dafny.constant(base) is None
         largest = PLAIN_EXPONENT if plain else SMALL_EXPONENT
