@@ -204,9 +204,9 @@ def _size(collection: Term) -> Term:
 
 def _ask_order(kind: ObligationKind, sides: tuple[Term, Term], equal: bool, at: Term, path: Path, scope: Scope) -> None:
     low, high = sides
-    if isinstance(low, Int) and low.value == 0 and known_sort(high) == NAT:
+    if equal and isinstance(low, Int) and low.value == 0 and known_sort(high) == NAT:
         return
-    if isinstance(high, Builtin) and high.op is Op.CARD and low == high:
+    if equal and low == high:
         return
     goal = Builtin(Op.LE if equal else Op.LT, sides, BOOL)
     scope.ask(Claim(kind, at.at, show(goal)), goal, path)
