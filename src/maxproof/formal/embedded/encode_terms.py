@@ -77,7 +77,7 @@ class Encoder:
         self._datatypes: dict[str, Any] = {}
         self._free: dict[str, Expr] = {}
         self.cards: dict[Sort, list[Expr]] = {}
-        self._chosen: list[tuple[Choose, tuple[Any, ...]]] = []
+        self._chosen: list[tuple[Choose, list[Var], tuple[Any, ...]]] = []
         self.finite: set[int] = set()
         self._count = 0
 
@@ -377,12 +377,12 @@ class Encoder:
         return self(term.body, inner)
 
     def _chosen_symbols(self, term: Choose, sorts: list[Any], around: list[Var]) -> tuple[Any, ...]:
-        for known, symbols in self._chosen:
-            if known == term:
+        for known, outside, symbols in self._chosen:
+            if known == term and outside == around:
                 return symbols
         number = len(self._chosen)
         symbols = tuple(self.declared(f"choice#{number}:{v.name}", *sorts, self.sort(v.sort)) for v in term.vars)
-        self._chosen.append((term, symbols))
+        self._chosen.append((term, around, symbols))
         outer, scope = self.bind(tuple(around), {})
         values = [symbol(*outer) if outer else symbol() for symbol in symbols]
         bound, within = self.bind(term.vars, scope)
