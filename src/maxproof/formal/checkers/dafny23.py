@@ -1,6 +1,6 @@
 """Dafny 2.3, as Debian packages it: one cold process for a check, or DafnyServer as the warm path.
 
-    checker = Dafny23(find_dafny23(), workers=2)       # a DafnyServer for each worker, started when first needed
+    checker = Dafny23(paths, workers=2)       # a DafnyServer for each worker, started when first needed
     result = await checker.check(task, limits)
     await checker.aclose()
 
@@ -10,27 +10,23 @@ next check starts a new server.
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 import math
-import tempfile
-import time
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Final
 
 from maxproof.formal.checkers.dafny23_output import read_output
-from maxproof.formal.checkers.dafny_program import DafnyProgram, Refused, dafny_program
-from maxproof.formal.checkers.processes import OUTPUT_BYTES, Ended, OutputLimit, ToolProcess, run_tool
+from maxproof.formal.checkers.dafny_program import Refused, dafny_program
+from maxproof.formal.checkers.processes import OUTPUT_BYTES, Ended, OutputLimit, run_tool
 from maxproof.formal.checkers.results import ended_result, refused_result
 from maxproof.formal.checkers.types import CheckResult, CheckState, CheckTask, Limits, Tool
+from maxproof.formal.checkers.warm import WarmPool, WarmTool
 from maxproof.formal.syntax.dialect import Dialect
 
 _FILE: Final = "program.dfy"
 _ANSWER_ENDS: Final = ("[SUCCESS] [[DAFNY-SERVER: EOM]]", "[FAILURE] [[DAFNY-SERVER: EOM]]")
 _ERRORS_TOLD: Final = 10
-_REQUESTS: Final = 200  # of one server; then a new one, so that its memory stays bounded
 _LARGEST: Final = 2**31 - 1
 
 
@@ -75,125 +71,60 @@ async def check_cold(paths: Dafny23Paths, task: CheckTask, limits: Limits) -> Ch
     return read_output(program, run.output + run.errors, paths.tool, seconds=run.seconds, code=run.code)
 
 
-@dataclass(slots=True)
-class _Worker:
-    """One DafnyServer and the folder it runs in; no process until one is needed."""
-
-    process: ToolProcess | None = None
-    folder: tempfile.TemporaryDirectory[str] | None = None
-    memory_mb: int = 0
-    requests: int = 0
-
-    async def stop(self) -> None:
-        process, folder = self.process, self.folder
-        self.process = self.folder = None
-        try:
-            if process is not None:
-                await process.end()
-        finally:
-            if folder is not None:
-                folder.cleanup()
-
-    async def ready(self, command: tuple[str, ...], memory_mb: int) -> ToolProcess:
-        """A live server with that limit of memory."""
-        fresh = self.memory_mb == memory_mb and self.requests < _REQUESTS
-        if self.process is not None and self.process.alive and fresh:
-            return self.process
-        await self.stop()
-        self.folder = tempfile.TemporaryDirectory(prefix="maxproof-", ignore_cleanup_errors=True)
-        self.memory_mb, self.requests = memory_mb, 0
-        self.process = await ToolProcess.start(command, folder=Path(self.folder.name), memory_mb=memory_mb)
-        return self.process
-
-
-@dataclass(slots=True)
-class _Answer:
-    lines: list[str] = field(default_factory=list)
-    complete: bool = False
-
-
 class Dafny23:
     """A checker on Dafny 2.3. Use `aclose`, or `open_checker`, which does."""
 
     def __init__(self, paths: Dafny23Paths, workers: int) -> None:
         self._paths = paths
-        self._workers = [_Worker() for _ in range(workers)]
-        self._free: asyncio.LifoQueue[_Worker] = asyncio.LifoQueue()
-        for worker in self._workers:
-            self._free.put_nowait(worker)
+        self._pool = WarmPool(workers)
 
     @property
     def tool(self) -> Tool:
         return self._paths.tool
 
     async def check(self, task: CheckTask, limits: Limits) -> CheckResult:
-        worker = await self._free.get()
-        try:
+        async with self._pool.borrowed() as server:
             if self._paths.server is None:
                 return await check_cold(self._paths, task, limits)
             program = dafny_program(task, Dialect.DAFNY_2_3)
             if isinstance(program, Refused):
                 return refused_result(program, self.tool)
-            return await self._check(worker, self._paths.server, program, limits)
-        finally:
-            self._free.put_nowait(worker)
+
+            async def ask(server: WarmTool) -> str | None:
+                return await _ask(server, program.text, limits)
+
+            said = await server.converse(
+                self._paths.server, wall_seconds=limits.wall_seconds, memory_mb=limits.memory_mb, ask=ask
+            )
+            if said.answer is None:
+                return ended_result(said.ended, self.tool, limits, said.seconds, said.errors)
+            result = read_output(program, said.answer, self.tool, seconds=said.seconds)
+            if result.state is CheckState.TOOL_ERROR:
+                await server.stop()
+            return result
 
     async def aclose(self) -> None:
-        for worker in self._workers:
-            await worker.stop()
-
-    async def _check(
-        self, worker: _Worker, server: tuple[str, ...], program: DafnyProgram, limits: Limits
-    ) -> CheckResult:
-        began = time.monotonic()
-        answer = _Answer()
-        ended: Ended | None = None
-        errors = ""
-        try:
-            async with asyncio.timeout(limits.wall_seconds):
-                process = await worker.ready(server, limits.memory_mb)
-                worker.requests += 1
-                await _ask(process, program.text, limits, answer)
-        except TimeoutError:
-            ended = Ended.WALL
-        except OutputLimit:
-            ended = Ended.OUTPUT
-        except OSError as error:  # its pipe is broken, or it could not be started
-            errors = str(error)
-        finally:
-            if not answer.complete:
-                lost = worker.process
-                if lost is not None and ended is None:
-                    word = await lost.end()
-                    ended = Ended.MEMORY if word == "memory" else Ended.KILLED
-                    errors = errors or lost.errors() or f"DafnyServer: {word}"
-                await worker.stop()
-        seconds = time.monotonic() - began
-        if not answer.complete:
-            return ended_result(ended or Ended.KILLED, self.tool, limits, seconds, errors)
-        result = read_output(program, "\n".join(answer.lines), self.tool, seconds=seconds)
-        if result.state is CheckState.TOOL_ERROR:
-            await worker.stop()
-        return result
+        await self._pool.aclose()
 
 
-async def _ask(process: ToolProcess, text: str, limits: Limits, answer: _Answer) -> None:
-    """One question and its answer.
+async def _ask(server: WarmTool, text: str, limits: Limits) -> str | None:
+    """One question and its answer; None if the answer doesn't end.
 
     Raises:
-        OutputLimit, BrokenPipeError, ConnectionResetError
+        OutputLimit, OSError
     """
     # DafnyServer would take verdicts of former questions for lemmas that look the same; each one is asked anew.
     options = [*arguments(limits), "/verifySnapshots:0"]
     question = {"args": options, "filename": _FILE, "source": text, "sourceIsFile": False}
     encoded = base64.b64encode(json.dumps(question).encode())
-    await process.write(b"verify\n" + encoded + b"\n[[DAFNY-CLIENT: EOM]]\n")
+    await server.process.write(b"verify\n" + encoded + b"\n[[DAFNY-CLIENT: EOM]]\n")
+    lines: list[str] = []
     room = OUTPUT_BYTES
-    while (line := await process.read_line(room)) is not None:
-        answer.lines.append(line)
+    while (line := await server.process.read_line(room)) is not None:
+        lines.append(line)
         if line in _ANSWER_ENDS:
-            answer.complete = True
-            return
+            return "\n".join(lines)
         room -= len(line) + 1
         if room <= 0:
             raise OutputLimit
+    return None

@@ -32,8 +32,11 @@ _AXIOM: Final = Attribute("axiom")
 _UNVERIFIED: Final = Attribute("verify", (BoolLiteral(False),))
 # Attributes that can only help or hinder the solver. Any other one in a target is refused.
 _HARMLESS: Final = frozenset(
-    "trigger autotriggers induction inductionTrigger fuel opaque nowarn split_here isolate_assertions priority "
-    "vcs_split_on_every_assert timeLimit timeLimitMultiplier rlimit resource_limit subsumption".split()
+    (
+        *("trigger", "autotriggers", "induction", "inductionTrigger", "fuel", "opaque", "nowarn", "subsumption"),
+        *("split_here", "isolate_assertions", "vcs_split_on_every_assert", "priority"),
+        *("timeLimit", "timeLimitMultiplier", "rlimit", "resource_limit"),
+    )
 )
 
 

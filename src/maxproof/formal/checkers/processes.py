@@ -56,6 +56,7 @@ class ToolRun:
         code: exit code; minus the signal's number if one ended it; None if it was killed from here.
         output, errors: standard output, and the end of standard error. What is no UTF-8 is replaced.
         seconds: wall time.
+        collected: the text of the file that was asked for; None if the tool wrote none, or too much.
     """
 
     ended: Ended
@@ -63,6 +64,7 @@ class ToolRun:
     output: str
     errors: str
     seconds: float
+    collected: str | None = None
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -268,6 +270,15 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
+def _collected(file: Path, limit: int) -> str | None:
+    try:
+        if file.is_symlink() or file.stat().st_size > limit:
+            return None
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+
+
 async def run_tool(
     command: Sequence[str],
     *,
@@ -275,6 +286,7 @@ async def run_tool(
     wall_seconds: float,
     memory_mb: int,
     output_bytes: int = OUTPUT_BYTES,
+    collect: str | None = None,
 ) -> ToolRun:
     """Runs `command` to its end in a new folder that holds `files` (text by name) and is deleted afterwards.
 
@@ -284,7 +296,8 @@ async def run_tool(
         command: its first word is an absolute path.
         wall_seconds: hard limit; then everything the tool started is killed.
         memory_mb: resident memory of each of its processes.
-        output_bytes: the most it may write to standard output.
+        output_bytes: the most it may write to standard output, and to `collect`.
+        collect: the name of a file that the tool writes into its folder and that is wanted.
     """
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="maxproof-", ignore_cleanup_errors=True) as name:
@@ -303,4 +316,6 @@ async def run_tool(
             word = await process.end()
         ended, code = _outcome(word)
         errors = word if word.startswith("start ") else process.errors()
-        return ToolRun(cut or ended, None if cut else code, process.output, errors, time.monotonic() - began)
+        collected = _collected(folder / collect, output_bytes) if collect is not None else None
+        seconds = time.monotonic() - began
+        return ToolRun(cut or ended, None if cut else code, process.output, errors, seconds, collected)

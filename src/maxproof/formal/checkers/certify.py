@@ -1,0 +1,57 @@
+"""The last word on a proof: an installed Dafny in a fresh process; the words for a verdict; the same check over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from maxproof.formal.checkers import dafny4, dafny23
+from maxproof.formal.checkers.choose import Installed
+from maxproof.formal.checkers.types import Checker, CheckResult, CheckState, CheckTask, Limits
+
+
+async def certify(task: CheckTask, dafny: Installed, limits: Limits) -> CheckResult:
+    """Checks again with an installed Dafny, in a process of its own that has seen nothing else."""
+    if isinstance(dafny, dafny23.Dafny23Paths):
+        return await dafny23.check_cold(dafny, task, limits)
+    return await dafny4.check_cold(dafny, task, limits)
+
+
+def verdict_words(result: CheckResult, certified: CheckResult | None = None) -> str:
+    """How people are told of a result. Only a Dafny's word is `proved` without qualification.
+
+    Args:
+        certified: of `certify`, if it was asked for.
+    """
+    if result.state is not CheckState.PROVED:
+        return _STATES[result.state]
+    if certified is not None and certified.state is CheckState.PROVED:
+        return "proved"
+    words = "proved" if _is_dafny(result) else "proved (embedded checker)"
+    if certified is None:
+        return words
+    return f"{words}, not certified by Dafny {certified.tool.version}: {_STATES[certified.state]}"
+
+
+async def check_over_seeds(
+    checker: Checker, task: CheckTask, limits: Limits, seeds: Sequence[int]
+) -> tuple[CheckResult, ...]:
+    """The same check with each of the solver's random seeds, in order: a proof that holds with some only is unstable.
+
+    Dafny 2.3 has no option of its own for it; Z3's `smt.random_seed` is set. Seed 0 is the solver's default.
+    """
+    return tuple([await checker.check(task, replace(limits, seed=seed)) for seed in seeds])
+
+
+_STATES = {
+    CheckState.PROVED: "proved",
+    CheckState.FAILED: "not proved",
+    CheckState.TIMEOUT: "not proved: a limit ended the check",
+    CheckState.ILL_FORMED: "ill-formed",
+    CheckState.UNSUPPORTED: "not supported by this checker",
+    CheckState.TOOL_ERROR: "not checked: the checker failed",
+}
+
+
+def _is_dafny(result: CheckResult) -> bool:
+    return result.tool.name.startswith("dafny")
