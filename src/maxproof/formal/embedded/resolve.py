@@ -26,10 +26,11 @@ from maxproof.formal.embedded.core import (
 )
 from maxproof.formal.embedded.core.walk import children
 from maxproof.formal.embedded.errors import ResolutionError, Unsupported
+from maxproof.formal.embedded.resolve_flow import Scope
 from maxproof.formal.embedded.resolve_infer import condition, expect, infer
 from maxproof.formal.embedded.resolve_scope import Case, Typed, Unit, Version
 from maxproof.formal.embedded.resolve_signatures import result_type, signatures
-from maxproof.formal.embedded.resolve_statements import Scope, block
+from maxproof.formal.embedded.resolve_statements import block
 from maxproof.formal.syntax import ast
 
 MAX_DEPTH = 250

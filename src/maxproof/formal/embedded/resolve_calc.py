@@ -23,6 +23,8 @@ def calculation(
     for op in {*ops, statement.op}:
         if op not in _RELATIONS:
             raise Unsupported(f"calc with {op}", statement.at)
+    if statement.op == "!=":
+        unit.report("!= can't be the operator of a whole calculation: it doesn't carry over", statement.at)
     for first, second in pairwise(lines):
         unit.agree(second.type, first.type, statement.at, "a line of the calculation")
     steps = [relation(unit, op, shared[i], shared[i + 1], statement.lines[i].at) for i, op in enumerate(ops)]
