@@ -193,6 +193,10 @@ def asked(source: str, target: str = "L") -> list[str]:
         ),
         # Clauses
         (
+            "lemma L(x: int) requires x > 1 ensures P(x) { Helper(x); }",
+            ["PRECONDITION: 1 < x |- 0 < x", "POSTCONDITION: 1 < x, P(x) |- P(x)"],
+        ),
+        (
             "lemma L(x: int, y: int) requires x / y == 1 requires y > x ensures x > 0 ensures y > 0 { }",
             [
                 "DIVISOR:  |- y != 0",

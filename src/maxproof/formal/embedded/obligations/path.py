@@ -19,7 +19,7 @@ from maxproof.formal.embedded.core import (
     Term,
     Var,
 )
-from maxproof.formal.embedded.core.walk import conjunction, free_variables, transform
+from maxproof.formal.embedded.core.walk import Node, children, conjunction, free_variables, transform
 from maxproof.formal.embedded.errors import Unsupported
 from maxproof.formal.embedded.obligations.callgraph import CallGraph
 from maxproof.formal.embedded.obligations.domains import domain
@@ -115,7 +115,23 @@ class Scope:
 
 def erased(term: Term) -> Term:
     """`term` without the statements inside it."""
+    if not _has_statements(term):
+        return term
     return transform(term, lambda part: part.value if isinstance(part, Proved) else part)
+
+
+def _has_statements(term: Term) -> bool:
+    """Looks at a shared part once only: an argument stands in a clause as often as its parameter does."""
+    seen: set[int] = set()
+    pending: list[Node] = [term]
+    while pending:
+        top = pending.pop()
+        if isinstance(top, Proved):
+            return True
+        if id(top) not in seen:
+            seen.add(id(top))
+            pending += children(top)
+    return False
 
 
 def implication(guards: Iterable[Term], claim: Term) -> Term:
