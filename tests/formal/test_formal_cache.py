@@ -27,7 +27,7 @@ from maxproof.formal.checkers.types import (
     ObligationState,
     Tool,
 )
-from maxproof.formal.syntax.ast import Position
+from maxproof.formal.syntax.ast import BoolLiteral, Clause, Expr, Lemma, Position, Program, Unary
 from maxproof.formal.syntax.parse import parse_program
 
 TOOL = Tool("embedded", "1", "z3 5")
@@ -117,8 +117,11 @@ def test_the_key_tells_checks_apart() -> None:
 
 
 def test_a_deep_program_has_a_key() -> None:
-    deep = LEMMA.replace("x > 1", "(" * 90 + "x > 1" + ")" * 90 + " && x > 1" * 200)
-    assert len(verdict_key(task(deep), Limits(), TOOL)) == 32
+    claim: Expr = BoolLiteral(True)
+    for _ in range(20_000):
+        claim = Unary("!", claim)
+    lemma = Lemma("l", (), (), ensures=(Clause(claim),))
+    assert len(verdict_key(CheckTask(Program((lemma,)), ("l",)), Limits(), TOOL)) == 32
 
 
 @pytest.mark.parametrize(
