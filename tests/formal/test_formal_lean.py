@@ -201,7 +201,7 @@ LOGIC = [
 
 SUMS_AND_SETS = [
     # the body of a sum ends before + but not before *
-    ("∑ k ∈ Finset.range n, k + 1 = m", N, "isum(0, n, (k: int) => k) + 1 == m".replace("(k: int) => k", "(k_1: int) => k_1")),
+    ("∑ k ∈ Finset.range n, k + 1 = m", N, "isum(0, n, (k_1: int) => k_1) + 1 == m"),
     ("∑ i ∈ Finset.range n, 2 * i = m", N, "isum(0, n, (i: int) => 2 * i) == m"),
     ("∑ i ∈ Finset.Icc 1 n, (i : ℝ) = x", "(n : ℕ) (x : ℝ)", "rsum(1, n + 1, (i: int) => i as real) == x"),
     ("∏ i ∈ Finset.Ico 2 n, i = m", N, "iprod(2, n, (i: int) => i) == m"),

@@ -13,6 +13,7 @@ from maxproof.formal.lean.commands import read_theorems
 from maxproof.formal.lean.elaborate import elaborate
 from maxproof.formal.lean.errors import NotTranslated
 from maxproof.formal.lean.lemma import to_lemma
+from maxproof.formal.lean.terms import Statement
 from maxproof.formal.lean.tree import Theorem
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.syntax.ast import Position
@@ -39,9 +40,10 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class TranslatedSet:
-    """What became of every statement of a set, in its order."""
+    """What became of every statement of a set, in its order; `statements` are the elaborated ones of `problems`."""
 
     problems: tuple[FormalProblem, ...]
+    statements: tuple[Statement, ...]
     refused: tuple[Refused, ...]
 
     def __len__(self) -> int:
@@ -63,7 +65,7 @@ def translate(text: str, *, opened: Sequence[str] = (), split: str = "", file: P
         second = theorems[1]
         at = second.at if isinstance(second, Theorem) else Position(second.line, second.column)
         raise NotTranslated("a second theorem", at)
-    return _problem(theorems[0], split, file)
+    return _translated(theorems[0], split, file)[1]
 
 
 def translate_set(path: Path) -> TranslatedSet:
@@ -76,20 +78,24 @@ def translate_set(path: Path) -> TranslatedSet:
         InputError: the file can't be read or has no such form, or two statements have one name.
     """
     problems: list[FormalProblem] = []
+    statements: list[Statement] = []
     refused: list[Refused] = []
     for entry in _entries(path):
         try:
-            problems.append(_problem(entry.theorem, entry.split, entry.file))
+            statement, problem = _translated(entry.theorem, entry.split, entry.file)
         except NotTranslated as refusal:
             name = refusal.name or entry.name
             line = refusal.line + entry.line - 1
             refused.append(Refused(name, refusal.construct, line, refusal.column, entry.file, entry.split))
+        else:
+            statements.append(statement)
+            problems.append(problem)
     seen: dict[str, Path | None] = {}
     for problem in problems:
         if problem.name in seen:
             raise InputError(f"{problem.file}: a second statement named {problem.name}")
         seen[problem.name] = problem.file
-    return TranslatedSet(tuple(problems), tuple(refused))
+    return TranslatedSet(tuple(problems), tuple(statements), tuple(refused))
 
 
 def write_problem(problem: FormalProblem, folder: Path) -> Path:
@@ -109,16 +115,18 @@ def problem_text(problem: FormalProblem) -> str:
     return "\n".join(header) + "\n\n" + "\n\n".join(declarations) + "\n"
 
 
-def _problem(theorem: Theorem | NotTranslated, split: str, file: Path | None) -> FormalProblem:
+def _translated(theorem: Theorem | NotTranslated, split: str, file: Path | None) -> tuple[Statement, FormalProblem]:
     if isinstance(theorem, NotTranslated):
         raise theorem
     try:
-        lemma, definitions = to_lemma(elaborate(theorem))
+        statement = elaborate(theorem)
+        lemma, definitions = to_lemma(statement)
     except NotTranslated as refusal:
         refusal.name = refusal.name or theorem.name
         raise
     origin = hashlib.sha256(theorem.text.encode("utf-8")).hexdigest()
-    return FormalProblem(lemma, definitions, source=theorem.text, file=file, split=split, origin=origin)
+    problem = FormalProblem(lemma, definitions, source=theorem.text, file=file, split=split, origin=origin)
+    return statement, problem
 
 
 def _namespaces(opened: Sequence[str]) -> tuple[str, ...]:
