@@ -85,6 +85,26 @@ lemma @() { assert forall n: int :: n >= 0 ==> up(n) == n; }
 lemma @(n: nat) ensures up(n + 0) == n { }
 lemma {:induction false} @(n: nat) ensures up(n) == n { if n > 0 { @(n - 1); } }
 lemma @(n: nat, m: int) ensures sum(n, (x: int) => m) == n * m { }
+function @(n: nat): nat ensures n > 0 ==> @(n - 1) <= @(n) { if n == 0 then 0 else @(n - 1) + 1 }
+function @(n: nat): nat ensures @(n) == n { if n == 0 then 0 else @(n - 1) + 1 }
+function @(n: int): int requires n >= 0 ensures @(n) == n { if n == 0 then 0 else @(n - 1) + 1 }
+lemma @(a: int, b: int) requires a * b > 0 ensures a > 0 ==> b > 0 { if a > 0 { if b <= 0 { assert a * b <= 0; } } }
+lemma @(s: set<int>) requires forall x :: x in s ==> x > 0 { forall x | x in s ensures x >= 1 { } }
+lemma @(s: seq<int>) requires forall i, j :: 0 <= i < j < |s| ==> s[i] <= s[j] { assert |s| > 1 ==> s[0] <= s[1]; }
+lemma @(x: int) requires exists k: int :: x == 2 * k { var k :| x == 2 * k; assert x % 2 == 0; }
+lemma @(x: int) requires x % 2 == 0 ensures exists k: int :: x == 2 * k { assert x == 2 * (x / 2); }
+lemma @(n: nat, m: nat) ensures up(n + m) == up(n) + up(m) { }
+lemma @(x: int) { assert (forall y: int :: y > x ==> P(y)) by { forall y: int | y > x { LP(y); } } }
+lemma @(x: int) { calc <==> { P(x); { LP(x); } true; } assert P(x); }
+lemma @(x: int, y: int) { calc { x * y; y * x; } calc { x + y; <= x + y + 1; < x + y + 2; } assert x + y < x + y + 2; }
+lemma @(x: int, y: int) { calc { x; != x + 1; == 1 + x; } assert x != 1 + x; }
+lemma @(x: int) returns (y: nat) requires x >= -5 ensures y >= x { y := if x >= 0 then x else 0; if y == 3 { y := 4; } }
+lemma @(g: nat -> nat) { assert g(3) >= 0; var h := (x: int) requires x >= 0 => g(x); assert h(2) == g(2); }
+lemma @() { assert exists f: int -> int :: f(0) == 1 by { var f := (x: int) => 1; assert f(0) == 1; } }
+lemma @(s: set<nat>) { assert forall x :: x in s ==> x >= 0; assert |s| >= 0; }
+lemma @(x: real) ensures x.Floor as real <= x < x.Floor as real + 1.0 { }
+lemma @(x: real) requires x == x.Floor as real ensures x as int == x.Floor { }
+lemma @(a: nat, b: nat) requires a >= b { var c: nat := a - b; assert a - b + b == a; }
 """.strip().splitlines()
 
 REJECTED = """
@@ -140,6 +160,10 @@ function @(n: int): int { if n <= 0 then 0 else sum(n - 1, (x: int) => @(x)) }
 function @(n: int): int { if n <= 0 then 0 else sum(n - 1, ((x: int) requires x < n => @(x))) }
 lemma {:induction false} @(n: nat) ensures up(n) == n { }
 lemma @(n: nat) returns (r: int) ensures up(n) == n { r := 0; }
+function @(n: int): int requires n >= 0 { if n == 0 then 0 else @(n - 2) + 1 }
+lemma @(x: int) { var f := (n: nat) => n + 1; assert f(3) == 4; assert f(x) == x + 1; }
+lemma @(t: (nat, int)) { assert t.0 >= 0; assert t.1 >= 0; }
+lemma @(a: nat, b: nat) { var c: nat := a - b; }
 """.strip().splitlines()
 
 # Where we and Dafny 2.3 differ, for good reason: (declaration, we accept it).
