@@ -264,6 +264,21 @@ def test_refused(body, message):
         check(body)
 
 
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("assert s <= {(0, b).0, (b, b).0};", "wrong type of an element: expected int, found bool"),
+        ("assert (k => k.1 + 1)(pr) == 2;", "wrong type of the member 1: expected int, found real"),
+        ("assert (k => k.re + 1)(l) == 2;", "List has no member re"),
+        ("assert [[1], [b]] == [[2]];", "wrong type of an element: expected seq<int>, found seq<bool>"),
+    ],
+)
+def test_a_mismatch_found_late_is_still_a_mismatch(body, message):
+    with pytest.raises(ResolutionError) as caught:
+        check(body)
+    assert message in [problem.message for problem in caught.value.diagnostics]
+
+
 @pytest.mark.parametrize("body", STRICTER)
 def test_refused_though_dafny_takes_them(body):
     with pytest.raises(ResolutionError):

@@ -19,7 +19,7 @@ from maxproof.formal.embedded.core import (
     TupleOf,
 )
 from maxproof.formal.embedded.resolve_scope import Typed, Unit, joined
-from maxproof.formal.embedded.resolve_types import Type, Unknown, head, show_type, unify
+from maxproof.formal.embedded.resolve_types import Type, Unknown, head, show_type
 from maxproof.formal.syntax.ast import Position
 from maxproof.problems.errors import nearest
 
@@ -38,7 +38,7 @@ def member(unit: Unit, value: Typed, name: str, at: Position) -> Typed:
         if isinstance(found, str):
             unit.report(found, at)
             found = Unknown(error=True)
-        unify(result, found)
+        unit.agree(found, result, at, f"the member {name}")
         return True
 
     unit.later(question)

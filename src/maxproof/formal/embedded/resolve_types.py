@@ -104,8 +104,10 @@ def unify(a: Type, b: Type) -> bool:
     a, b = head(a), head(b)
     match a, b:
         case Basic(), Basic():
-            _share_naturalness(root_a, root_b, NAT in (a, b))
-            return a == b or {a, b} == {INT, NAT}
+            same = a == b or {a, b} == {INT, NAT}
+            if same:
+                _share_naturalness(root_a, root_b, NAT in (a, b))
+            return same
         case DataOf(), DataOf():
             return a == b
         case SetOf(), SetOf():
