@@ -175,8 +175,6 @@ function ceil(x: real): int { -((-x).Floor) }
 
 // x to the power n; 1 for n <= 0.
 function pow(x: real, n: int): real
-  ensures x >= 0.0 ==> pow(x, n) >= 0.0
-  ensures x > 0.0 ==> pow(x, n) > 0.0
   decreases n
 {
   if n <= 0 then 1.0 else x * pow(x, n - 1)

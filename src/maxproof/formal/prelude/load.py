@@ -17,7 +17,7 @@ from typing import Final
 from maxproof.formal.syntax.ast import Program
 from maxproof.formal.syntax.parse import parse_program
 
-LIBRARY: Final = ("certificates", "arithmetic", "reals", "divisors")
+LIBRARY: Final = ("certificates", "arithmetic", "reals", "divisors", "powers")
 
 
 @dataclass(frozen=True, slots=True)

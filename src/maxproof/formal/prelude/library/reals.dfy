@@ -5,6 +5,12 @@ lemma rmul_assoc(x: real, y: real, z: real)
 {
 }
 
+lemma equal_products(x: real, y: real, z: real, w: real)
+  requires x == z && y == w
+  ensures x * y == z * w
+{
+}
+
 lemma rmul_interchange(x: real, y: real, z: real, w: real)
   ensures (x * y) * (z * w) == (x * z) * (y * w)
 {
@@ -313,10 +319,27 @@ lemma am_gm_3(x: real, y: real, z: real)
   ensures x * x * x + y * y * y + z * z * z >= 3.0 * (x * y * z)
 {
   sum_of_cubes_identity(x, y, z);
-  bounded_by_squares(
-    (x - y) * (x - y) + (y - z) * (y - z) + (z - x) * (z - x), 0.0, x - y, y - z, z - x
+  squares_of_differences(x, y, z);
+  half_of_product(
+    x * x * x + y * y * y + z * z * z - 3.0 * (x * y * z),
+    x + y + z,
+    (x - y) * (x - y) + (y - z) * (y - z) + (z - x) * (z - x)
   );
-  product_positive(x + y + z, (x - y) * (x - y) + (y - z) * (y - z) + (z - x) * (z - x));
+}
+
+lemma squares_of_differences(x: real, y: real, z: real)
+  ensures (x - y) * (x - y) + (y - z) * (y - z) + (z - x) * (z - x) >= 0.0
+{
+  square_nonnegative(x - y);
+  square_nonnegative(y - z);
+  square_nonnegative(z - x);
+}
+
+lemma half_of_product(p: real, q: real, r: real)
+  requires 2.0 * p == q * r && q >= 0.0 && r >= 0.0
+  ensures p >= 0.0
+{
+  product_positive(q, r);
 }
 
 lemma sum_of_cubes_identity(x: real, y: real, z: real)
@@ -349,24 +372,31 @@ lemma lagrange_identity_2(a: real, b: real, x: real, y: real)
 {
 }
 
+lemma expanded_product(p: real, q: real, r: real, u: real, v: real, w: real)
+  ensures (p + q + r) * (u + v + w) == p * u + p * v + p * w + q * u + q * v + q * w + r * u + r * v + r * w
+{
+}
+
+lemma cross_terms(a: real, b: real, x: real, y: real)
+  ensures 2.0 * ((a * x) * (b * y)) <= (a * a) * (y * y) + (b * b) * (x * x)
+  ensures (a * x) * (b * y) == (b * y) * (a * x)
+{
+  am_gm_2(a * y, b * x);
+  rmul_interchange(a, y, a, y);
+  rmul_interchange(b, x, b, x);
+}
+
 lemma cauchy_schwarz_3(a: real, b: real, c: real, x: real, y: real, z: real)
   ensures (a * x + b * y + c * z) * (a * x + b * y + c * z) <= (a * a + b * b + c * c) * (x * x + y * y + z * z)
 {
-  lagrange_identity_3(a, b, c, x, y, z);
-  bounded_by_squares(
-    (a * a + b * b + c * c) * (x * x + y * y + z * z),
-    (a * x + b * y + c * z) * (a * x + b * y + c * z),
-    a * y - b * x,
-    a * z - c * x,
-    b * z - c * y
-  );
-}
-
-lemma lagrange_identity_3(a: real, b: real, c: real, x: real, y: real, z: real)
-  ensures (a * a + b * b + c * c) * (x * x + y * y + z * z)
-       == (a * x + b * y + c * z) * (a * x + b * y + c * z) + (a * y - b * x) * (a * y - b * x)
-          + (a * z - c * x) * (a * z - c * x) + (b * z - c * y) * (b * z - c * y)
-{
+  expanded_product(a * x, b * y, c * z, a * x, b * y, c * z);
+  expanded_product(a * a, b * b, c * c, x * x, y * y, z * z);
+  cross_terms(a, b, x, y);
+  cross_terms(b, c, y, z);
+  cross_terms(c, a, z, x);
+  rmul_interchange(a, x, a, x);
+  rmul_interchange(b, y, b, y);
+  rmul_interchange(c, z, c, z);
 }
 
 // A number and its inverse.
