@@ -138,6 +138,10 @@ def clauses(draw, labels=("",)):
     return ast.Clause(draw(SMALL), draw(attributes(SMALL)), draw(st.sampled_from(labels)))
 
 
+def plain_clauses():
+    return st.builds(ast.Clause, SMALL)
+
+
 @st.composite
 def calcs(draw, body):
     lines = draw(_many(SMALL, 0, 3))
@@ -182,7 +186,7 @@ def _statements(inner):
         block,
         st.builds(ast.Assert, SMALL, st.none() | block, st.sampled_from(["", "L3"]), attributes(SMALL)),
         calcs(body),
-        st.builds(ast.ForallStmt, binders(), st.none() | SMALL, _many(clauses(), 0, 2), block, attributes(SMALL)),
+        st.builds(ast.ForallStmt, binders(), st.none() | SMALL, _many(plain_clauses(), 0, 2), block, attributes(SMALL)),
         ifs(body),
         st.builds(ast.IfCases, _many(guarded(body), 1, 2)),
         st.builds(ast.MatchStmt, SMALL, _many(cases(SMALL, body), 1, 2)),

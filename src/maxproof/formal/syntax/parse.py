@@ -46,6 +46,26 @@ def parse_statements(text: str) -> tuple[Stmt, ...]:
     return statements
 
 
+def parse_submission(text: str) -> tuple[tuple[Stmt, ...] | None, Program]:
+    """A body, in braces or bare, with or without declarations after it, or declarations alone (the body is None).
+
+    Declarations may follow a body in braces only. Raises DafnySyntaxError.
+    """
+    reader = DeclarationReader(text)
+    body: tuple[Stmt, ...] | None = None
+    program = Program(())
+    if reader.sees("{"):
+        body = reader.block().body
+        program = reader.program()
+    elif reader.token.kind == "end" or reader.at_declaration():
+        program = reader.program()
+    else:
+        body = reader.statements()
+        _expect_end(reader)
+    _check_height((*(body or ()), *program.declarations))
+    return body, program
+
+
 def _expect_end(reader: DeclarationReader) -> None:
     if reader.token.kind != "end":
         reader.fail("the end")

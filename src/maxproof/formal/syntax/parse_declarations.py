@@ -49,6 +49,16 @@ class DeclarationReader(StatementReader):
             declarations.append(declaration)
         return Program(tuple(declarations))
 
+    def at_declaration(self) -> bool:
+        """Whether a declaration begins here."""
+        token = self.token
+        if token.kind == "symbol":
+            return token.text == "@"
+        if token[:2] == ("word", "ghost"):
+            return self.ahead().text != "var"
+        starts = ("lemma", "function", "predicate", "datatype")
+        return token.kind == "word" and (token.text in starts or token.text in DECLARATION_ADVICE)
+
     def declaration(self) -> Declaration:
         at = self.at
         attributes = self._at_attributes()
@@ -184,17 +194,10 @@ class DeclarationReader(StatementReader):
                 self.refuse(f"'{token.text}'", CLAUSE_ADVICE[token.text])
             elif token[:2] == ("name", "free") and self.ahead().text in ("requires", "ensures"):
                 self.refuse(f"'free {self.ahead().text}'", "leave 'free' out")
-            elif token.kind == "end" or self.sees("{") or self._at_declaration():
+            elif token.kind == "end" or self.sees("{") or self.at_declaration():
                 return found
             else:
                 self._no_clause(what)
-
-    def _at_declaration(self) -> bool:
-        token = self.token
-        if token.kind == "symbol":
-            return token.text == "@"
-        starts = {"lemma", "function", "predicate", "datatype", "ghost", "const"}
-        return token.kind == "word" and (token.text in starts or token.text in DECLARATION_ADVICE)
 
     def _no_clause(self, what: str) -> NoReturn:
         if self.sees("{:"):

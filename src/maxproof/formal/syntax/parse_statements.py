@@ -201,6 +201,8 @@ class StatementReader(ExpressionReader):
             self.expect(")")
         ensures: list[Clause] = []
         while self.accept("ensures"):
+            if self.sees("{:"):
+                self.refuse("attributes of a forall statement's 'ensures'", "leave them out")
             ensures.append(self.clause())
         # Dafny takes a forall statement without a body for an assumption, with a mere warning.
         body = self.block("and the proof of the forall statement ('{ }' if it needs none)")

@@ -281,6 +281,8 @@ class ExpressionPrinter:
         self._write("]")
 
     def _seq_init(self, node: SeqInit, _place: Place) -> None:
+        if self.dialect is Dialect.DAFNY_2_3:
+            raise ValueError("Dafny 2.3 has no seq(n, f)")
         self._write("seq(")
         self.items((node.length, node.function))
         self._write(")")

@@ -19,7 +19,10 @@ from maxproof.formal.syntax.printed import Printed, Writer
 
 
 def print_program(program: Program, dialect: Dialect) -> Printed:
-    """A whole file for that version of Dafny, with where each part of it came from."""
+    """A whole file for that version of Dafny, with where each part of it came from.
+
+    Raises ValueError: `seq(n, f)` for Dafny 2.3, which has none; a tree that no text could give.
+    """
     writer = Writer()
     printer = _DeclarationPrinter(writer, dialect)
     for index, declaration in enumerate(program.declarations):

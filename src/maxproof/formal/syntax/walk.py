@@ -26,6 +26,7 @@ from maxproof.formal.syntax.ast import (
     Name,
     NamedType,
     Node,
+    Position,
     Program,
     Quantifier,
     VarStmt,
@@ -103,6 +104,12 @@ def map_expressions(node: Tree, change: Callable[[Expr], Expr]) -> Tree:
     """`node` with every expression in it replaced by `change` of it, from the innermost outwards."""
     changed: Tree = _mapped(node, change)
     return changed
+
+
+def moved(node: Tree, place: Callable[[Position], Position]) -> Tree:
+    """`node` with every place in it replaced by `place` of it."""
+    result: Tree = _moved(node, place)
+    return result
 
 
 def _nodes(value: Any) -> Iterator[Node]:
@@ -237,3 +244,16 @@ def _mapped(value: Any, change: Callable[[Expr], Expr]) -> Any:
                 changes[field] = new
     rebuilt = dataclasses.replace(value, **changes) if changes else value
     return change(rebuilt) if isinstance(rebuilt, _EXPRESSIONS) else rebuilt
+
+
+def _moved(value: Any, place: Callable[[Position], Position]) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_moved(item, place) for item in value)
+    if not isinstance(value, Node | Program):
+        return value
+    changes: dict[str, Any] = {"at": place(value.at)} if isinstance(value, Node) else {}
+    for field in fields(type(value)):
+        inner = getattr(value, field)
+        if isinstance(inner, Node) or (isinstance(inner, tuple) and inner):
+            changes[field] = _moved(inner, place)
+    return dataclasses.replace(value, **changes)
