@@ -30,6 +30,7 @@ from maxproof.formal.embedded.encode_terms import Encoder, Expr
 
 ROUNDS = 3  # unfoldings of a recursive function below each call of the question
 CALLS = 120  # calls that facts are made for
+LONGEST = 120  # nodes of such a call
 
 
 def ground_calls(terms: Iterable[Term]) -> list[Call]:
@@ -40,20 +41,21 @@ def ground_calls(terms: Iterable[Term]) -> list[Call]:
     return list(found)
 
 
-def _collect(term: Term, bound: frozenset[str], found: dict[Call, None]) -> bool:
-    """True where `term` mentions no variable of `bound`."""
+def _collect(term: Term, bound: frozenset[str], found: dict[Call, None]) -> tuple[bool, int]:
+    """Whether `term` mentions no variable of `bound`, and its nodes."""
     if isinstance(term, Var):
-        return term.name not in bound
+        return term.name not in bound, 1
     own = binders(term)
     inner = bound.union(v.name for v in own) if own else bound
-    free = True
+    free, nodes = True, 1
     for part in children(term):
-        free = _collect(part, inner, found) and free  # type: ignore[arg-type]
+        part_free, part_nodes = _collect(part, inner, found)  # type: ignore[arg-type]
+        free, nodes = free and part_free, nodes + part_nodes
     if own:
         free = bound.isdisjoint(v.name for v in free_variables(term))
-    if free and isinstance(term, Call) and not term.name.endswith("#"):
+    if free and nodes <= LONGEST and isinstance(term, Call) and not term.name.endswith("#"):
         found.setdefault(term)
-    return free
+    return free, nodes
 
 
 def facts_of_calls(

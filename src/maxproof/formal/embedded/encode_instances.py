@@ -46,7 +46,7 @@ from maxproof.formal.embedded.encode_sorts import constraint
 PER_ROUND = 60  # instances of one hypothesis in one round
 ALL = 240  # instances in all
 NODES = 8_000  # of all instances
-LONGEST = 40  # nodes of a term that is put in
+LONGEST = 60  # nodes of a term that is put in
 
 Application = Invoke | Call | Builtin
 
@@ -96,19 +96,21 @@ def applications(terms: Iterable[Term]) -> list[Application]:
     return list(found)
 
 
-def _collect(term: Term, bound: frozenset[str], found: dict[Application, None]) -> bool:
+def _collect(term: Term, bound: frozenset[str], found: dict[Application, None]) -> tuple[bool, int]:
+    """Whether `term` mentions no variable of `bound`, and its nodes."""
     if isinstance(term, Var):
-        return term.name not in bound
+        return term.name not in bound, 1
     own = binders(term)
     inner = bound.union(v.name for v in own) if own else bound
-    free = True
+    free, nodes = True, 1
     for part in children(term):
-        free = _collect(part, inner, found) and free  # type: ignore[arg-type]
+        part_free, part_nodes = _collect(part, inner, found)  # type: ignore[arg-type]
+        free, nodes = free and part_free, nodes + part_nodes
     if own:
         free = bound.isdisjoint(v.name for v in free_variables(term))
-    if free and _is_application(term):
+    if free and nodes <= LONGEST and _is_application(term):
         found.setdefault(term)  # type: ignore[arg-type]
-    return free
+    return free, nodes
 
 
 def _is_application(term: Term) -> bool:

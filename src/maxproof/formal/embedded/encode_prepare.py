@@ -161,10 +161,10 @@ def _defined(
         hypotheses = rest
         goal = simplify(substitute(goal, mapping)) if _names(goal, name) else goal
         values = {v: simplify(substitute(t, mapping)) if _names(t, name) else t for v, t in values.items()}
-    simplify.spell_sets = True
+    simplify.spell_out_sets(True)
     goal = simplify(goal)
     hypotheses = [part for h in hypotheses for part in flat(simplify(h))]
-    simplify.spell_sets = False
+    simplify.spell_out_sets(False)
     unique: list[Term] = []
     for hypothesis in hypotheses:
         if hypothesis not in unique:

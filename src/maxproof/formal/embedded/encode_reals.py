@@ -51,6 +51,7 @@ class Relaxation:
         self.nonlinear = False
         self._context = context
         self._numbers: dict[Term, Expr] = {}
+        self._shared: dict[int, tuple[Term, Expr]] = {}  # by identity
         self._truths: dict[Term, Expr] = {}
         self._calls: list[tuple[Term, Expr]] = []
 
@@ -111,6 +112,12 @@ class Relaxation:
 
     def number(self, term: Term) -> Expr:
         """`term` as a polynomial. Raises TooHard."""
+        known = self._shared.get(id(term))
+        if known is None:
+            known = self._shared[id(term)] = (term, self._number(term))
+        return known[1]
+
+    def _number(self, term: Term) -> Expr:
         match term:
             case Int(value=value):
                 return z3.RealVal(value, self._context)

@@ -36,6 +36,7 @@ from maxproof.formal.embedded.core import (
     Proved,
     Quant,
     Real,
+    SetComp,
     Term,
     Var,
 )
@@ -53,9 +54,12 @@ from maxproof.formal.embedded.encode_quantifiers import quantifier
 from maxproof.formal.embedded.encode_scope import Scope
 from maxproof.formal.embedded.encode_sets import all_members, cardinality, equal, member
 from maxproof.formal.embedded.encode_sorts import FINITE, constraint
+from maxproof.formal.embedded.evaluate_fold import SUMS
 
+COMPUTED = 60  # nodes of a closed call that is tried to be computed
 DEPTH = 160  # steps of one unrolled recursion
-GROWTH = 20_000  # nodes that one question may grow by
+WORK = 100_000  # nodes that one question may have looked at
+GROWTH = 10_000  # nodes that one question may grow by
 
 
 class _TooLarge(Exception):
@@ -65,8 +69,8 @@ class _TooLarge(Exception):
 class Simplifier:
     """Rewrites the terms of one question. `evaluate` computes what is closed in a term.
 
-    Attributes:
-        spell_sets: `S == {...}` becomes a statement on members even where S is a variable.
+    Sets given by their members are kept where a variable is said to be one (`S == {...}`), until
+    `spell_out_sets`.
     """
 
     def __init__(self, core: CoreProgram, scope: Scope, evaluate: Callable[[Term], Term] = lambda term: term) -> None:
@@ -75,10 +79,21 @@ class Simplifier:
         self._evaluate = evaluate
         self.room = GROWTH
         self._depth = 0
+        self._work = WORK
+        self._done: dict[int, Term] = {}  # results, by identity: nothing is left to do in them
         self.spell_sets = False
 
     def __call__(self, term: Term) -> Term:
-        """An equal term. Terms grow by at most `GROWTH` nodes over the life of the simplifier."""
+        """An equal term. Over the life of the simplifier terms grow by about `GROWTH` nodes, and `WORK` are looked at;
+        what comes after that stays as it is."""
+        if id(term) in self._done or self._work <= 0:
+            return term
+        self._work -= 1
+        result = self._rewritten(term)
+        self._done[id(result)] = result
+        return result
+
+    def _rewritten(self, term: Term) -> Term:
         match term:
             case Var() | Int() | Real() | Bool() | FunctionValue():
                 return term
@@ -151,6 +166,12 @@ class Simplifier:
                 kept.append(arg)
         return disjunction(kept) if stop else conjunction(kept)
 
+    def spell_out_sets(self, spell: bool) -> None:
+        """Whether from now on `S == {...}` becomes a statement on members."""
+        if spell is not self.spell_sets:
+            self.spell_sets = spell
+            self._done.clear()
+
     # Calls
 
     def _call(self, term: Call) -> Term:
@@ -159,7 +180,7 @@ class Simplifier:
         if term.name == FINITE:
             return term
         function = self.core.functions[term.name]
-        if function.trusted or not free_variables(term):
+        if term.name in SUMS or (all(map(_computable, args)) and size(term) <= COMPUTED):
             value = self._evaluate(term)
             if not (isinstance(value, Call) and value.name == term.name):
                 return self(value)
@@ -302,6 +323,18 @@ class Simplifier:
             case Op.DISJOINT:
                 return all_members(args[0], args[1], self, inside=False)
         return fold(term)
+
+
+def _computable(term: Term) -> bool:
+    """Closed, so that it may have a value that can be computed."""
+    match term:
+        case Int() | Real() | Bool():
+            return True
+        case Construct(args=args) | Builtin(args=args) | Call(args=args):
+            return all(map(_computable, args))
+        case Lambda() | SetComp() | FunctionValue():
+            return not free_variables(term)
+    return False
 
 
 def _bindings(function: CoreFunction, args: tuple[Term, ...]) -> dict[str, Term]:

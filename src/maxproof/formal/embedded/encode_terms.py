@@ -79,6 +79,7 @@ class Encoder:
         self.cards: dict[Sort, list[Expr]] = {}
         self._chosen: list[tuple[Choose, list[Var], tuple[Any, ...]]] = []
         self.finite: set[int] = set()
+        self._ground: dict[int, tuple[Term, Expr]] = {}  # by identity: parts are shared by instances and cases
         self._count = 0
 
     # Sorts
@@ -205,7 +206,16 @@ class Encoder:
 
     def __call__(self, term: Term, scope: Mapping[str, Expr] | None = None) -> Expr:
         """`term` in Z3's language; `scope` gives the bound variables. Raises Unsupported."""
-        scope = scope or {}
+        if scope:
+            return self._encoded(term, scope)
+        if self.limited:
+            return self._encoded(term, {})
+        known = self._ground.get(id(term))
+        if known is None:
+            known = self._ground[id(term)] = (term, self._encoded(term, {}))
+        return known[1]
+
+    def _encoded(self, term: Term, scope: Mapping[str, Expr]) -> Expr:
         match term:
             case Var(name=name):
                 bound = scope.get(name)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from maxproof.formal.checkers.types import Limits, ObligationKind, ObligationResult, ObligationState
 from maxproof.formal.embedded.core import Bool, CoreProgram, Obligation
@@ -55,7 +56,10 @@ def _answer(core: CoreProgram, obligation: Obligation, limits: Limits) -> Answer
     folder = Folder(core)
     simplify = Simplifier(core, scope, folder.fold)
     evaluator = Evaluator(core)
-    questions = prepare(obligation, core, scope, simplify)
+    folded = replace(
+        obligation, hypotheses=tuple(map(folder.fold, obligation.hypotheses)), goal=folder.fold(obligation.goal)
+    )
+    questions = prepare(folded, core, scope, simplify)
     spent = 0
     methods: list[str] = []
     for question in questions:

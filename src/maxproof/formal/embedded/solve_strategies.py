@@ -101,7 +101,7 @@ class Asked:
         return known
 
     def limited(self, solver: Any, share: float, options: Mapping[str, Any]) -> None:
-        given: dict[str, Any] = {**options, "timeout": max(1, int(self.limits.seconds * 1000))}
+        given: dict[str, Any] = {**options, "timeout": max(1, int(self.limits.seconds * 1000 * max(0.1, share)))}
         if self.limits.resource is not None:
             given["rlimit"] = max(1, int(self.limits.resource * share))
         solver.set(**given)
