@@ -11,6 +11,7 @@ import typer
 
 from maxproof import __version__
 from maxproof.cli.errors import ExitCode, reporting
+from maxproof.cli.formal import formal_app
 from maxproof.cli.init import init
 from maxproof.cli.mock import mock
 from maxproof.cli.models import models_app
@@ -57,6 +58,7 @@ app.command()(verify)
 app.command()(resume)
 app.command()(show)
 app.command()(report)
+app.add_typer(formal_app, name="formal")
 app.add_typer(models_app, name="models")
 app.command()(init)
 app.command()(mock)

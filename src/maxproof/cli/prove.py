@@ -9,11 +9,14 @@ from typing import Annotated
 import typer
 
 from maxproof import __version__
+from maxproof.cli import formal_options as f
 from maxproof.cli import options as o
 from maxproof.cli.config import flatten, with_overrides
-from maxproof.cli.errors import ExitCode, reporting
+from maxproof.cli.errors import ExitCode, NoModel, reporting
+from maxproof.cli.formal_work import go_on, start_one
 from maxproof.cli.loop import run_async
 from maxproof.cli.verify import verify_run
+from maxproof.formal.folder import is_formal_run, open_formal_run
 from maxproof.models.types import StopKind
 from maxproof.problems import InputError
 from maxproof.problems.load import load_problem
@@ -23,6 +26,9 @@ from maxproof.report.text import render_forecast, render_outcome, to_json
 from maxproof.search.forecast import forecast
 from maxproof.search.run import ProveOutcome, reusable, run_prove
 from maxproof.search.run_folder import RunFolder, create_run, new_run_path, open_run
+from maxproof.search.settings import RunSettings
+
+FORMAL_SUFFIX = ".dfy"
 
 
 def prove(
@@ -57,12 +63,20 @@ def prove(
     max_tokens: o.MaxTokens = None,
     max_cost: o.MaxCost = None,
     deadline: o.Deadline = None,
+    checker: f.Checker = "embedded",
+    certify: f.Certify = False,
     as_json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Search for a proof of PROBLEM and return it with the evidence for it."""
+    """Search for a proof of PROBLEM and return it with the evidence for it.
+
+    A .dfy file is a formal problem: the symbolic prover tries it, then the search with the checker in the judges' place
+    where a model is configured.
+    """
     with reporting(as_json) as report:
-        settings = o.settings_from(
+        formal = problem.suffix.lower() == FORMAL_SUFFIX
+        settings = _settings_if_configured(
+            formal,
             config,
             effort,
             assignments,
@@ -84,6 +98,14 @@ def prove(
             local=local,
             role_flags={"temperature": temperature, "top_p": top_p, "max_tokens": output_tokens},
         )
+        if formal or settings is None:
+            methods = ["symbolic", "population"] if settings is not None else ["symbolic"]
+            asked = f.formal_settings(
+                {"methods": methods, "checker": checker, "certify": certify, "first_success": True}
+            )
+            formal_run = start_one(problem, out, asked, settings)
+            report.run = formal_run.path
+            raise typer.Exit(go_on(formal_run, as_json=as_json, quiet=quiet))
         found = load_problem(problem, problem_id)
         estimate = forecast(found, settings)
         if forecast_only:
@@ -96,6 +118,29 @@ def prove(
             told = json.dumps({"event": "forecast", **estimate.to_json()}) if as_json else render_forecast(estimate)
             typer.echo(told, err=True)
         raise typer.Exit(_search(folder, as_json=as_json, quiet=quiet))
+
+
+def _settings_if_configured(
+    formal: bool,
+    config: Path | None,
+    effort: str | None,
+    assignments: list[str] | None,
+    flags: dict[str, object],
+    *,
+    base_url: str | None,
+    model: str | None,
+    local: str | None,
+    role_flags: dict[str, object],
+) -> RunSettings | None:
+    """The settings; None for a formal problem that no model was configured for. Raises InputError."""
+    try:
+        return o.settings_from(
+            config, effort, assignments, flags, base_url=base_url, model=model, local=local, role_flags=role_flags
+        )
+    except NoModel:
+        if not formal:
+            raise
+        return None
 
 
 def resume(
@@ -114,6 +159,10 @@ def resume(
     makes unusable among the recorded calls is said before anything is asked.
     """
     with reporting(as_json) as report:
+        if is_formal_run(run):
+            formal = open_formal_run(run)
+            report.run = formal.path
+            raise typer.Exit(go_on(formal, as_json=as_json, quiet=quiet))
         folder = open_run(run)
         report.run = folder.path
         if folder.lost_journal:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,8 +10,10 @@ import typer
 from maxproof.cli import options as o
 from maxproof.cli.config import flatten
 from maxproof.cli.errors import reporting
+from maxproof.cli.formal_work import show_formal, write_formal
 from maxproof.cli.loop import run_async
 from maxproof.cli.verify import print_verifications
+from maxproof.formal.folder import is_formal_run, open_formal_run
 from maxproof.problems import InputError
 from maxproof.report.outputs import view_of, write_outputs
 from maxproof.report.text import candidate_json, render_candidate, render_run, to_json
@@ -28,6 +29,9 @@ def show(
 ) -> None:
     """Show RUN: its candidates, rounds, tournament and what it used."""
     with reporting(as_json):
+        if is_formal_run(run):
+            show_formal(open_formal_run(run), as_json=as_json)
+            return
         folder = open_run(run)
         if folder.kind == "verify":
             print_verifications(run_async(run_verify(folder, replay=True)), folder, as_json=as_json)
@@ -46,11 +50,15 @@ def report(
 ) -> None:
     """Write RUN's report.html, result.json and proof.md again from its journal."""
     with reporting(as_json):
+        path = run / "report.html"
+        if is_formal_run(run):
+            write_formal(open_formal_run(run))
+            typer.echo(json.dumps({"report": str(path)}) if as_json else str(path))
+            return
         folder = open_run(run)
         if folder.kind == "verify":
             raise InputError("is a verification, which has no report", file=run, hint="maxproof show prints it")
         write_outputs(folder.path, _replay(folder))
-        path: Path = folder.path / "report.html"
         typer.echo(json.dumps({"report": str(path)}) if as_json else str(path))
 
 

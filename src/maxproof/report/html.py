@@ -47,8 +47,8 @@ def _render(view: RunView) -> str:
     rendered = {n: Markup(maths.html(clip(result.standing(n).candidate.text, limit))) for n in finalists}
     winner = result.standing(result.winner) if result.winner is not None else None
     total = tables.total_usage(view.usage)
-    css = _style_sheet()
-    page = _environment().get_template("report.html.j2")
+    css = style_sheet()
+    page = environment().get_template("report.html.j2")
     return page.render(
         view=view,
         result=result,
@@ -91,13 +91,15 @@ def _render(view: RunView) -> str:
 
 
 @lru_cache(maxsize=1)
-def _style_sheet() -> str:
+def style_sheet() -> str:
+    """The style sheet that every page carries in full."""
     return (resources.files("maxproof.report") / "templates" / "report.css").read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=1)
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """Templates escape whatever is not `Markup`, after hidden characters were made visible."""
+    made = Environment(
         loader=PackageLoader("maxproof.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -105,7 +107,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.filters |= {
+    made.filters |= {
         "points": summary.points_text,
         "duration": summary.duration,
         "thousands": "{:,}".format,
@@ -113,7 +115,7 @@ def _environment() -> Environment:
         "clip": clip,
         "vote_state": summary.vote_state,
     }
-    return environment
+    return made
 
 
 def _finalize(value: object) -> object:

@@ -43,6 +43,12 @@ FORMAT = 1  # of key and entry; a change makes old entries unfindable
 WAIT_SECONDS = 10.0  # for another process's write
 
 
+def default_cache() -> Path:
+    """`maxproof/verdicts.sqlite` in the user's cache (XDG_CACHE_HOME, else `~/.cache`)."""
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "maxproof" / "verdicts.sqlite"
+
+
 def verdict_key(task: CheckTask, limits: Limits, tool: Tool) -> bytes:
     """32 bytes that only the same check has."""
     digest = hashlib.sha256()

@@ -9,7 +9,7 @@ from maxproof.formal.solution.types import Finding, SolutionState, SolutionVerdi
 _TOLD: Final = 10
 _VALUES: Final = 8
 
-_OPENINGS: Final = {
+OPENINGS: Final = {
     SolutionState.ACCEPTED: "The proof is accepted.",
     SolutionState.CHEATING: "The submission is refused: it holds what is not allowed in a proof.",
     SolutionState.MALFORMED: "The submission can't be read as a proof.",
@@ -29,7 +29,7 @@ def describe(finding: Finding) -> str:
 
 def messages_for_model(verdict: SolutionVerdict) -> str:
     """What went wrong, one line each, in the submission's own lines; at most ten findings, the rest counted."""
-    lines = [_OPENINGS[verdict.state]]
+    lines = [OPENINGS[verdict.state]]
     if verdict.state in (SolutionState.UNPROVED, SolutionState.TIMEOUT) and verdict.proved:
         lines[0] += f" {verdict.proved} of {verdict.total} obligations are proved."
     lines.extend(f"- {describe(finding)}" for finding in verdict.findings[:_TOLD])
