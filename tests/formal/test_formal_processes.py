@@ -50,10 +50,14 @@ print(os.getpid(), *ids, flush=True)
 """
 
 
+def told_all(file: Path) -> bool:
+    return file.exists() and file.read_text().endswith(".")
+
+
 async def until_told(file: Path) -> None:
     """Waits until a tool has written its processes' ids."""
     async with asyncio.timeout(30):
-        while not file.exists() or not file.read_text().endswith("."):  # noqa: ASYNC110 - a file has no event
+        while not told_all(file):  # noqa: ASYNC110 - a file has no event
             await asyncio.sleep(0.02)
 
 

@@ -1,4 +1,4 @@
-"""The last word on a proof: an installed Dafny in a fresh process; the words for a verdict; the same check over seeds."""
+"""The last word on a proof: an installed Dafny in a fresh process; words for verdicts; one check over many seeds."""
 
 from __future__ import annotations
 

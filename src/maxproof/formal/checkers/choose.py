@@ -3,8 +3,8 @@
     async with open_checker("dafny", workers=2) as checker:
         result = await checker.check(task, Limits())
 
-`embedded` is always there. `dafny` is the newest Dafny that is installed; `dafny-2.3` and `dafny-4` ask for one of them.
-A Dafny is the command that was named, or the one in MAXPROOF_DAFNY, or else `dafny` on the path and Debian's.
+`embedded` is always there. `dafny` is the newest Dafny that is installed; `dafny-2.3` and `dafny-4` ask for one of
+them. A Dafny is the command that was named, or the one in MAXPROOF_DAFNY, or else `dafny` on the path and Debian's.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ VARIABLE: Final = "MAXPROOF_DAFNY"
 Installed: TypeAlias = Dafny23Paths | Dafny4Paths
 
 _DEBIAN: Final = "/usr/bin/dafny"
+_DEBIAN_Z3: Final = "/usr/bin/z3"
 _HOW_TO_GET: Final = "apt-get install dafny (2.3), or https://github.com/dafny-lang/dafny/releases (4)"
 _VERSION: Final = re.compile(r"^(?:Dafny )?(\d+)\.(\d+)\.(\d+)", re.MULTILINE)
 _Z3_VERSION: Final = re.compile(r"Z3 version (\d+\.\d+\.\d+)")
@@ -48,13 +49,13 @@ async def find_dafnys(path: str | None = None) -> tuple[Installed, ...]:
     """
     named = path or os.environ.get(VARIABLE)
     if named:
-        command = shutil.which(named)
+        command = _command(named)
         if command is None:
             raise InputError(f"no command {named!r}", field=None if path else VARIABLE, hint="name an installed dafny")
         return (await _identified(command),)
     found: list[Installed] = []
     problem: InputError | None = None
-    for command in dict.fromkeys(filter(None, (shutil.which("dafny"), shutil.which(_DEBIAN)))):
+    for command in dict.fromkeys(filter(None, (_command("dafny"), _command(_DEBIAN)))):
         try:
             found.append(await _identified(command))
         except InputError as error:
@@ -81,7 +82,7 @@ async def find_dafny(name: str = "dafny", path: str | None = None) -> Installed:
 
 
 async def available_checkers(path: str | None = None) -> tuple[str, ...]:
-    """The names that `open_checker` can open here, without the general `dafny`; a Dafny that can't be used is left out."""
+    """The names that `open_checker` can open here, `dafny` aside. A Dafny that can't be used is left out."""
     try:
         dafnys = await find_dafnys(path)
     except InputError:
@@ -114,9 +115,14 @@ async def _opened(name: str, workers: int, path: str | None) -> Checker:
     return Dafny23(dafny, workers) if isinstance(dafny, Dafny23Paths) else Dafny4(dafny, workers)
 
 
+def _command(name: str) -> str | None:
+    """The absolute path of a command: a tool runs in a folder of its own."""
+    found = shutil.which(name)
+    return os.path.abspath(found) if found is not None else None
+
+
 async def _identified(command: str) -> Installed:
     """Raises InputError for what is no supported Dafny."""
-    command = str(Path(command).absolute())
     # Dafny 2.3 doesn't know --version, but names its version before it complains of /version.
     for option in ("--version", "/version"):
         run = await run_tool([command, option], files={}, wall_seconds=_ASK_SECONDS, memory_mb=_ASK_MB)
@@ -128,8 +134,12 @@ async def _identified(command: str) -> Installed:
         raise InputError(f"{command} doesn't say which Dafny it is", hint=_HOW_TO_GET)
     written = ".".join(map(str, version))
     if version[:2] == (2, 3):
-        tool = Tool("dafny-2.3", written, f"z3 {await _z3_version()}")
-        return Dafny23Paths(command, _server_command(Path(command)), tool)
+        # Not whatever z3 comes first on the path: a Python environment has one too, of another version.
+        solver = shutil.which(_DEBIAN_Z3) or shutil.which("z3")
+        if solver is None:
+            raise InputError(f"Dafny {written} at {command} finds no z3", hint="apt-get install z3")
+        tool = Tool("dafny-2.3", written, f"z3 {await _z3_version(solver)}")
+        return Dafny23Paths(command, _server_command(Path(command)), solver, tool)
     if version >= OLDEST and version[0] == 4:
         return Dafny4Paths(command, version, Tool("dafny-4", written, "z3 bundled"))
     raise InputError(
@@ -150,10 +160,7 @@ def _server_command(dafny: Path) -> tuple[str, ...] | None:
     return (launcher, str(server)) if launcher is not None and server.is_file() else None
 
 
-async def _z3_version() -> str:
-    command = shutil.which("z3")
-    if command is None:
-        return "unknown"
+async def _z3_version(command: str) -> str:
     run = await run_tool([command, "--version"], files={}, wall_seconds=_ASK_SECONDS, memory_mb=_ASK_MB)
     found = _Z3_VERSION.search(run.output)
     return found[1] if found is not None else "unknown"

@@ -37,16 +37,18 @@ class Dafny23Paths:
     Attributes:
         dafny: the command.
         server: how to start DafnyServer; None where it isn't installed, and every check is a cold one.
+        solver: the z3 to use.
     """
 
     dafny: str
     server: tuple[str, ...] | None
+    solver: str
     tool: Tool
 
 
-def arguments(limits: Limits) -> list[str]:
+def arguments(solver: str, limits: Limits) -> list[str]:
     """Options for one check. `/noCheating:1` makes an assumption something to prove."""
-    chosen = ["/compile:0", "/trace", "/noCheating:1", "/vcsCores:1"]
+    chosen = ["/compile:0", "/trace", "/noCheating:1", "/vcsCores:1", f"/z3exe:{solver}"]
     chosen += [f"/errorLimit:{_ERRORS_TOLD}", f"/timeLimit:{max(1, math.ceil(limits.seconds))}"]
     if limits.resource is not None:
         chosen.append(f"/rlimit:{min(limits.resource, _LARGEST)}")
@@ -61,7 +63,7 @@ async def check_cold(paths: Dafny23Paths, task: CheckTask, limits: Limits) -> Ch
     if isinstance(program, Refused):
         return refused_result(program, paths.tool)
     run = await run_tool(
-        [paths.dafny, "/nologo", *arguments(limits), _FILE],
+        [paths.dafny, "/nologo", *arguments(paths.solver, limits), _FILE],
         files={_FILE: program.text},
         wall_seconds=limits.wall_seconds,
         memory_mb=limits.memory_mb,
@@ -91,7 +93,7 @@ class Dafny23:
                 return refused_result(program, self.tool)
 
             async def ask(server: WarmTool) -> str | None:
-                return await _ask(server, program.text, limits)
+                return await _ask(server, program.text, arguments(self._paths.solver, limits))
 
             said = await server.converse(
                 self._paths.server, wall_seconds=limits.wall_seconds, memory_mb=limits.memory_mb, ask=ask
@@ -107,15 +109,14 @@ class Dafny23:
         await self._pool.aclose()
 
 
-async def _ask(server: WarmTool, text: str, limits: Limits) -> str | None:
+async def _ask(server: WarmTool, text: str, options: list[str]) -> str | None:
     """One question and its answer; None if the answer doesn't end.
 
     Raises:
         OutputLimit, OSError
     """
     # DafnyServer would take verdicts of former questions for lemmas that look the same; each one is asked anew.
-    options = [*arguments(limits), "/verifySnapshots:0"]
-    question = {"args": options, "filename": _FILE, "source": text, "sourceIsFile": False}
+    question = {"args": [*options, "/verifySnapshots:0"], "filename": _FILE, "source": text, "sourceIsFile": False}
     encoded = base64.b64encode(json.dumps(question).encode())
     await server.process.write(b"verify\n" + encoded + b"\n[[DAFNY-CLIENT: EOM]]\n")
     lines: list[str] = []

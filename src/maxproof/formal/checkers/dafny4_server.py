@@ -232,7 +232,7 @@ async def _receive(server: WarmTool) -> dict[str, Any] | None:
         if line is None:
             return None
         name, _, value = line.partition(":")
-        if name.strip().lower() == "content-length" and value.strip().isdecimal() and len(value) < 12:
+        if name.strip().lower() == "content-length" and value.strip().isdecimal() and len(value) < 20:
             length = int(value)
         elif not line and length >= 0:
             break

@@ -1,6 +1,7 @@
 """What an installed Dafny is given: our own printing of the program, with everything that is no target trusted.
 
-A lemma that is no target is printed without its body as an axiom; a function keeps its body, unverified. What could
+A lemma that is no target is printed without its body as an axiom; a function keeps its body. Neither is verified, the
+specification of an axiom included, which Dafny would otherwise check for being well-formed. What could
 switch off the verification of a target from within is refused here, whoever made the program.
 """
 
@@ -103,6 +104,8 @@ def dafny_program(task: CheckTask, dialect: Dialect) -> DafnyProgram | Refused:
             line += print_declaration(declaration, dialect).count("\n") + 1
     except ValueError as error:  # a tree that no text could have given
         return Refused(f"the program can't be printed: {error}")
+    except RecursionError:
+        return Refused("the program is nested too deeply")
     lemmas = [declared[name] for name in targets if isinstance(declared[name], Lemma)]
     return DafnyProgram(
         printed=printed,
@@ -133,9 +136,9 @@ def _trusted(declaration: Declaration) -> Declaration:
     kept = tuple(a for a in declaration.attributes if a.name not in ("axiom", "verify"))
     match declaration:
         case Lemma():
-            return replace(declaration, body=None, attributes=(_AXIOM,))
+            return replace(declaration, body=None, attributes=(_AXIOM, _UNVERIFIED))
         case Function(body=None):
-            return replace(declaration, attributes=(_AXIOM, *kept))
+            return replace(declaration, attributes=(_AXIOM, _UNVERIFIED, *kept))
         case Function():
             return replace(declaration, attributes=(_UNVERIFIED, *kept))
     return declaration
