@@ -295,6 +295,7 @@ def test_parameters(binders: str, expected: str) -> None:
                 "sigma(3.0) == sigma_inverse(4.0)",
             ],
         ),
+        ("(p : ℕ) [h : Fact (Nat.Prime p)] [Fact (2 < p)]", ["prime(p)", "2 < p"]),
         # a bound variable hides a parameter of its name
         ("(n : ℕ) (h : ∀ n, n < 3 → n = 0)", ["forall n_1: nat :: n_1 < 3 ==> n_1 == 0"]),
         ("(x : ZMod 7) (h : x ^ 2 = 2)", ["x * x % 7 == 2"]),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Final, Literal
 
@@ -100,16 +99,3 @@ def constant(value: Expr) -> Fraction | None:
                 return None
             return first + second if op == "+" else first - second if op == "-" else first * second
     return None
-
-
-def size(value: object) -> int:
-    """Number of nodes."""
-    total, stack = 0, [value]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, tuple):
-            stack += node
-        elif is_dataclass(node):
-            total += 1
-            stack += (getattr(node, f.name) for f in fields(node) if f.name != "at")
-    return total

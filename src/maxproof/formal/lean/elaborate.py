@@ -117,12 +117,14 @@ class Elaborator:
                 var = self.variable(binder.name, self.type(binder.type), binder.at)
                 self._locals[binder.name] = var
                 params.append(var)
-            elif isinstance(binder.type, Application) and binder.type.function == Ident(
-                "Fintype", binder.type.function.at
-            ):
-                hypotheses.append(FiniteSet(binder.name, self._settled(self._fintype(binder.type))))
-            else:
-                hypotheses.append(self._settled(self.prop(binder.type)))
+                continue
+            match binder.type:
+                case Application(Ident("Fintype"), _):
+                    hypotheses.append(FiniteSet(binder.name, self._settled(self._fintype(binder.type))))
+                case Application(Ident("Fact"), (fact,)):
+                    hypotheses.append(self._settled(self.prop(fact)))
+                case _:
+                    hypotheses.append(self._settled(self.prop(binder.type)))
         return Statement(theorem.name, tuple(params), tuple(hypotheses), self._settled(self.prop(theorem.conclusion)))
 
     def _fintype(self, type_: Application) -> Term:

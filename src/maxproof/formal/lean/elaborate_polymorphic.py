@@ -44,6 +44,7 @@ from maxproof.formal.syntax.ast import Position
 if TYPE_CHECKING:
     from maxproof.formal.lean.elaborate import Elaborator
 
+MAX_PAIRWISE: Final = 10
 # Where the type parameter is also the result's, an expected type reaches the argument.
 _SAME_TYPE: Final = {"abs": 1, "max": 2, "min": 2}
 _FIXED_RESULT: Final[dict[str, Type | None]] = {
@@ -265,8 +266,8 @@ def _pairwise(e: Elaborator, name: str, args: Sequence[Syntax], expected: Type |
 
 def _pairwise_in(e: Elaborator, relation: Syntax, items: Term, at: Position) -> Term:
     """The relation between each item of a list literal and every later one, written out."""
-    if not isinstance(items, Display):
-        e.refuse("`List.Pairwise` of a list that is no literal", at)
+    if not isinstance(items, Display) or len(items.items) > MAX_PAIRWISE:
+        e.refuse(f"`List.Pairwise` of a list that is no literal of at most {MAX_PAIRWISE} items", at)
     type_ = e.unifier.resolve(items.type)
     assert isinstance(type_, ListType)
     arrow = Arrow(type_.element, Arrow(type_.element, PROP))

@@ -30,6 +30,7 @@ from maxproof.formal.lean.terms import (
     Type,
     ZMod,
 )
+from maxproof.formal.lean.walk import size
 from maxproof.formal.syntax.ast import Apply, Cardinality, Expr, IfExpr, IntLiteral, Member, Name, RealLiteral, Unary
 
 # Literal exponents that are written as products: small ones for all bases, larger ones for plain bases.
@@ -119,7 +120,7 @@ def power(term: Power, base: Expr, exponent: Expr) -> Expr:
     if isinstance(exponent, IntLiteral):
         if exponent.value == 0:
             return number(Number(Fraction(1), term.type))
-        nodes = dafny.size(base)
+        nodes = size(base)
         plain = nodes <= PLAIN_SIZE and dafny.constant(base) is None
         largest = PLAIN_EXPONENT if plain else SMALL_EXPONENT
         if exponent.value <= largest and nodes * exponent.value <= LARGEST_PRODUCT:
@@ -136,17 +137,17 @@ def _integer_power(sort: str, base: Expr, exponent: Expr) -> Expr:
 
 def remainder(value: Expr, modulus: Expr) -> Expr:
     """`value` mod `modulus`, for a congruence."""
-    size = dafny.constant(modulus)
-    if size is None or size == 0:
+    number = dafny.constant(modulus)
+    if number is None or number == 0:
         return call("imod", value, modulus)
-    if isinstance(value, IntLiteral) and value.value < size:
+    if isinstance(value, IntLiteral) and value.value < number:
         return value
     return binary("%", value, modulus)
 
 
 def divides(divisor: Expr, value: Expr) -> Expr:
-    size = dafny.constant(divisor)
-    if size is not None and size != 0:
+    number = dafny.constant(divisor)
+    if number is not None and number != 0:
         return compare(binary("%", value, divisor), "==", dafny.ZERO)
     return call("divides", divisor, value)
 

@@ -42,8 +42,10 @@ from maxproof.formal.lean.terms import (
     Type,
     Var,
 )
-from maxproof.formal.lean.walk import rebuild, substitute
+from maxproof.formal.lean.walk import rebuild, size, substitute
 
+MAX_COPIED: Final = 1_500
+MAX_LISTED: Final = 50
 _ORDER_MAPS: Final = {
     "StrictMono": ("<", "<"),
     "StrictAnti": ("<", ">"),
@@ -155,6 +157,7 @@ class _Lowering:
 
     def _unique(self, var: Var, body: Term, term: Quantify) -> Term:
         """`∃ x, P x ∧ ∀ y, P y → y = x`."""
+        _copied(body)
         other = self._fresh(var.name, var.type)
         only = Connective("→", _renewed(substitute(body, {var.index: other}), self.indices), Compare("=", other, var))
         return replace(term, kind="∃", body=Connective("∧", body, Quantify("∀", other, only)))
@@ -165,9 +168,12 @@ class _Lowering:
         """`element ∈ collection`, as a formula without set constructors."""
         match collection:
             case Comprehension(var, domain, body):
+                _copied(body)
                 fact = self.term(substitute(body, {var.index: element}))
                 return fact if domain is None else Connective("∧", self.member(element, domain), fact)
             case Display(items) if isinstance(collection.type, SetType):
+                if len(items) > MAX_LISTED:
+                    raise NotTranslated(f"membership in a set of more than {MAX_LISTED} listed items", collection.at)
                 return _all([self._one(Compare("=", element, i)) for i in items], "∨")
             case Interval(low, high, low_open, high_open):
                 facts: list[Term] = []
@@ -247,6 +253,12 @@ class _Lowering:
         assert isinstance(function.type, Arrow)
         x, y = self._fresh("x", function.type.domain), self._fresh("y", function.type.domain)
         return x, y, self.call(function, x), self.call(function, y)
+
+
+def _copied(term: Term) -> None:
+    """Refuses to write a large formula twice, which would double it at every level."""
+    if size(term) > MAX_COPIED:
+        raise NotTranslated(f"a formula of more than {MAX_COPIED} parts under `∃!` or in a set", term.at)
 
 
 def _finite(term: Term) -> bool:

@@ -39,6 +39,7 @@ from maxproof.formal.lean.tree import (
 from maxproof.formal.syntax.ast import Position
 
 MAX_NESTING: Final = 60
+MAX_BOUND: Final = 50
 
 # operator: (its level, least level of the left operand, least level of the right operand)
 _INFIX: Final[dict[str, tuple[int, int, int]]] = {
@@ -76,9 +77,7 @@ class TermParser(Cursor):
 
     def term(self, level: int = 0) -> Syntax:
         """A term whose operators all bind at least as tightly as `level`."""
-        self._nesting += 1
-        if self._nesting > MAX_NESTING:
-            self.refuse(f"terms nested more than {MAX_NESTING} deep")
+        self._enter()
         left, left_level = self._leading()
         while True:
             token = self.here
@@ -96,6 +95,11 @@ class TermParser(Cursor):
             left, left_level = Infix(op, left, self.term(least_right), token.at), own
         self._nesting -= 1
         return left
+
+    def _enter(self) -> None:
+        self._nesting += 1
+        if self._nesting > MAX_NESTING:
+            self.refuse(f"terms nested more than {MAX_NESTING} deep")
 
     def _congruence(self, left: Syntax) -> Syntax:
         at = self.advance().at
@@ -201,11 +205,17 @@ class TermParser(Cursor):
             self.take(token.text)
             return Enclosed(cast(Literal["||"], token.text * 2), inner, token.at)
         if token.text == "↑":
+            self._enter()
             self.advance()
-            return Coercion(self._tight(), token.at)
+            coerced = Coercion(self._tight(), token.at)
+            self._nesting -= 1
+            return coerced
         if token.text == "√":
+            self._enter()
             self.advance()
-            return Prefix("√", self._application(), token.at)
+            root = Prefix("√", self._application(), token.at)
+            self._nesting -= 1
+            return root
         if token.text == "_":
             self.advance()
             return Hole(token.at)
@@ -349,8 +359,8 @@ class TermParser(Cursor):
             else:
                 bare.append(self._name())
         binders += (BoundName(t.text, None, t.at) for t in bare)
-        if not binders:
-            self.refuse("no bound variable")
+        if not 0 < len(binders) <= MAX_BOUND:
+            self.refuse(f"more than {MAX_BOUND} bound variables" if binders else "no bound variable")
         return tuple(binders)
 
     def bracketed(self) -> list[BoundName]:

@@ -124,6 +124,8 @@ def _translated(theorem: Theorem | NotTranslated, split: str, file: Path | None)
     except NotTranslated as refusal:
         refusal.name = refusal.name or theorem.name
         raise
+    except RecursionError:  # the limits of the parser keep far from it, but the caller may be deep already
+        raise NotTranslated("a statement nested too deeply", theorem.at, theorem.name) from None
     origin = hashlib.sha256(theorem.text.encode("utf-8")).hexdigest()
     problem = FormalProblem(lemma, definitions, source=theorem.text, file=file, split=split, origin=origin)
     return statement, problem

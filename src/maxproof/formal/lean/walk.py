@@ -1,4 +1,4 @@
-"""Passes over elaborated terms."""
+"""Passes over terms."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def rebuild(term: Any, change: Any) -> Any:
     return replace(term, **changes) if changes else term
 
 
-def _is_part(value: object) -> bool:
+def _is_part(value: Any) -> bool:
     return is_dataclass(value) and not isinstance(value, Position)
 
 
@@ -44,3 +44,17 @@ def substitute(term: Term, values: Mapping[int, Term]) -> Term:
 def free_of(term: Term, index: int) -> bool:
     """Whether `term` doesn't depend on the variable `index`."""
     return substitute(term, {index: Truth(True)}) == term
+
+
+def size(value: Any) -> int:
+    """Number of nodes of a term, of Lean or of Dafny."""
+    total = 0
+    stack: list[Any] = [value]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, tuple):
+            stack += node
+        elif _is_part(node):
+            total += 1
+            stack += (getattr(node, f.name) for f in fields(node))
+    return total
