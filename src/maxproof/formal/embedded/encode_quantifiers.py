@@ -18,7 +18,8 @@ NODES = 6_000  # that spelling out may add at once
 
 def quantifier(term: Quant, simplify: Simplifier) -> Term:
     """An equal term; the parts of `term` are simplified already."""
-    if isinstance(term.body, Quant) and term.body.kind == term.kind and term.body.range == Bool(True):
+    if _joins(term, term.body):
+        assert isinstance(term.body, Quant)
         term = Quant(term.kind, (*term.vars, *term.body.vars), term.range, term.body.body, at=term.at)
     whole = _claim(term.kind == "exists", term.range, term.body)
     if isinstance(whole, Bool):
@@ -34,6 +35,17 @@ def quantifier(term: Quant, simplify: Simplifier) -> Term:
     if simplify.room <= 0:
         return term
     return _spelt_out(term, simplify) or _one_point(term, simplify) or term
+
+
+def _joins(term: Quant, inner: Term) -> bool:
+    """`inner` may become one quantifier with `term` around it: not where it binds one of the names again, which then
+    mean different variables in the range and in the body."""
+    return (
+        isinstance(inner, Quant)
+        and inner.kind == term.kind
+        and inner.range == Bool(True)
+        and {v.name for v in inner.vars}.isdisjoint(v.name for v in term.vars)
+    )
 
 
 def _claim(existential: bool, bounds: Term, body: Term) -> Term:

@@ -57,7 +57,7 @@ from maxproof.formal.embedded.encode_sorts import FINITE, constraint
 from maxproof.formal.embedded.evaluate_fold import SUMS
 
 COMPUTED = 60  # nodes of a closed call that is tried to be computed
-DEPTH = 160  # steps of one unrolled recursion
+DEPTH = 110  # steps of one unrolled recursion
 WORK = 100_000  # nodes that one question may have looked at
 GROWTH = 10_000  # nodes that one question may grow by
 

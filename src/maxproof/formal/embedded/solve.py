@@ -22,7 +22,7 @@ from maxproof.formal.embedded.evaluate import Evaluator
 from maxproof.formal.embedded.evaluate_fold import Folder
 from maxproof.formal.embedded.solve_strategies import Answer, Asked, ask
 
-FRAMES = 12_000  # Python frames that deep terms may take
+FRAMES = 5_000  # Python frames that deep terms may take
 
 
 def solve(core: CoreProgram, obligation: Obligation, limits: Limits) -> ObligationResult:
