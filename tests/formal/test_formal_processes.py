@@ -141,7 +141,7 @@ async def test_kill_9_leaves_no_orphan(tmp_path: Path, killed: str) -> None:
         from maxproof.formal.checkers.processes import run_tool
         asyncio.run(run_tool([sys.executable, "-I", "-S", "-c", {code!r}], files={{}}, wall_seconds=100, memory_mb=500))
     """)
-    user = subprocess.Popen([sys.executable, "-c", script])  # noqa: ASYNC220 - not waited for
+    user = subprocess.Popen([sys.executable, "-c", script], env={**os.environ, "TMPDIR": str(tmp_path)})  # noqa: ASYNC220 - not waited for
     await until_told(told)
     tool, supervisor, in_group, left_group = map(int, told.read_text().rstrip(".").split())
     assert alive(in_group)
