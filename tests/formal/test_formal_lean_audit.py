@@ -115,7 +115,7 @@ MAYBE_DIVISOR = failed(ObligationKind.DIVISOR, ObligationState.UNKNOWN)
         (result(CheckState.FAILED, MAYBE_DIVISOR), result(CheckState.FAILED), "open", None, True, None),
         (result(CheckState.UNSUPPORTED), result(CheckState.UNSUPPORTED), "open", None, None, None),
         (result(CheckState.TOOL_ERROR), result(CheckState.TOOL_ERROR), "open", None, None, None),
-        (result(CheckState.TIMEOUT), result(CheckState.TIMEOUT), "open", None, True, None),
+        (result(CheckState.TIMEOUT), result(CheckState.TIMEOUT), "open", None, None, None),
     ],
 )
 def test_what_a_checker_says_decides(

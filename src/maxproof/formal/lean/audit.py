@@ -36,7 +36,7 @@ class Examined:
     """What one checker said of a statement.
 
     Attributes:
-        resolves: it parses, resolves and type-checks there; None if the checker can't read it or failed.
+        resolves: it parses, resolves and type-checks there; None if the checker can't read it, failed or was ended.
         well_formed: all its well-formedness obligations were proved; False if one was refuted, None if neither.
         empty_proof: how the check with an empty body ended.
         false_follows: `false` was proved from the hypotheses.
@@ -91,7 +91,7 @@ async def audit(
     """
     bounds = limits if limits is not None else Limits()
     examined = tuple([await _examine(problem, checker, bounds) for checker in checkers])
-    readings = agreement(statement, problem) if any(e.resolves for e in examined) else Agreement()
+    readings = agreement(statement, problem) if all(e.resolves is not False for e in examined) else Agreement()
     return Audit(
         name=problem.name,
         origin=problem.origin,
@@ -134,7 +134,8 @@ async def _examine(problem: FormalProblem, checker: Checker, limits: Limits) -> 
 
 
 def _resolves(result: CheckResult) -> bool | None:
-    if result.state in (CheckState.UNSUPPORTED, CheckState.TOOL_ERROR):
+    ended = result.state is CheckState.TIMEOUT and not result.obligations
+    if ended or result.state in (CheckState.UNSUPPORTED, CheckState.TOOL_ERROR):
         return None
     return result.state is not CheckState.ILL_FORMED
 
