@@ -86,6 +86,8 @@ def judge(wrapped: Wrapped, result: CheckResult) -> SolutionVerdict:
             findings = [Finding(state, "", _line(result.reason or result.state.value))]
     if any(finding.state is SolutionState.STATEMENT for finding in findings):
         state = SolutionState.STATEMENT
+    # What decides first, then in the submission's order; what has no place there comes last.
+    findings.sort(key=lambda finding: (finding.state is not state, finding.at == NOWHERE, finding.at))
     total = result.total if result.total is not None else max(1, len(failed))
     proved = result.proved if result.proved is not None else (total if state is SolutionState.ACCEPTED else 0)
     return SolutionVerdict(state, tuple(findings), result, None, proved, max(total, 1))

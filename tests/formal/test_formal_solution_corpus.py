@@ -1,0 +1,51 @@
+"""Every cheat is refused and every honest proof accepted, by each checker that this machine has."""
+
+from pathlib import Path
+
+import pytest
+from formal_cheats import CHEATS, OUTSIDE, PUBLISHED, UNPROVED, WRONG
+from formal_dafny import needs_dafny
+from formal_honest import HONEST, RIGHT
+
+from maxproof.formal.checkers.choose import open_checker
+from maxproof.formal.checkers.types import Limits
+from maxproof.formal.load import problem_from_text
+from maxproof.formal.solution.check import check_solution
+from maxproof.formal.solution.types import SolutionState
+
+CHECKERS = [
+    "embedded",
+    pytest.param("dafny-2.3", marks=[needs_dafny, pytest.mark.slow]),
+]
+LIMITS = Limits(resource=3_000_000, seconds=5.0, wall_seconds=30.0)
+SAID_TOO_LITTLE = {SolutionState.TOOL_ERROR, SolutionState.ACCEPTED}
+
+
+async def states(checker_name, problem, submissions):
+    found = {}
+    async with open_checker(checker_name, workers=1) as checker:
+        for name, text in submissions.items():
+            verdict = await check_solution(problem, text, checker, LIMITS)
+            found[name] = verdict.state
+    return found
+
+
+def test_the_corpora_are_as_large_as_promised():
+    assert len(CHEATS) - len(PUBLISHED) >= 30
+    assert len(HONEST) >= 23
+    assert len(OUTSIDE) >= 5
+    assert len(UNPROVED) >= 30
+
+
+@pytest.mark.parametrize("checker_name", CHECKERS)
+async def test_every_cheat_is_refused(checker_name):
+    problem = problem_from_text(WRONG, Path("wrong.dfy"))
+    found = await states(checker_name, problem, CHEATS)
+    assert {name: state for name, state in found.items() if state in SAID_TOO_LITTLE} == {}
+
+
+@pytest.mark.parametrize("checker_name", CHECKERS)
+async def test_every_honest_proof_is_accepted(checker_name):
+    problem = problem_from_text(RIGHT, Path("right.dfy"))
+    found = await states(checker_name, problem, HONEST)
+    assert {name: state for name, state in found.items() if state is not SolutionState.ACCEPTED} == {}
