@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from formal_dafny import needs_dafny
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,10 +23,12 @@ from maxproof.formal.lean.lemma import to_lemma
 from maxproof.formal.lean.translate import TranslatedSet, problem_text, translate, translate_set, write_problem
 from maxproof.formal.lean.tree import Theorem
 from maxproof.formal.prelude.assemble import assemble
+from maxproof.formal.prelude.load import prelude
 from maxproof.formal.problem import FormalProblem
-from maxproof.formal.syntax.ast import Clause
+from maxproof.formal.syntax.ast import Clause, Program
+from maxproof.formal.syntax.dialect import Dialect
 from maxproof.formal.syntax.parse import parse_expression, parse_program
-from maxproof.formal.syntax.printer import print_expression
+from maxproof.formal.syntax.printer import print_expression, print_program
 from maxproof.problems import InputError
 
 MINIF2F = Path(__file__).parents[3] / "shared" / "data" / "minif2f-lean4.jsonl"
@@ -296,3 +300,16 @@ def test_what_lean_says_though_nobody_meant_it(minif2f: TranslatedSet) -> None:
     by_name = {p.name: p for p in minif2f.problems}
     (conclusion,) = by_name["mathd_algebra_208"].lemma.ensures
     assert print_expression(conclusion.condition) == "sqrt(1000000.0) - pow(1000000.0, 1 / 3) == 900.0"
+
+
+@needs_dafny
+def test_minif2f_resolves_in_dafny(minif2f: TranslatedSet, tmp_path: Path) -> None:
+    extra = {d.name: d for p in minif2f.problems for d in p.definitions}
+    lemmas = [p.lemma for p in minif2f.problems]
+    program = Program((*prelude().definitions.declarations, *extra.values(), *lemmas))
+    file = tmp_path / "all.dfy"
+    file.write_text(print_program(program, Dialect.DAFNY_2_3).text, "utf-8")
+    command = ["dafny", "/compile:0", "/dafnyVerify:0", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert [line for line in done.stdout.splitlines() if ": Error" in line] == []
+    assert done.returncode == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from functools import cache
 from typing import Final
 
@@ -66,7 +65,7 @@ def to_lemma(statement: Statement) -> tuple[Lemma, tuple[Declaration, ...]]:
     requires = [emitter.term(fact) for fact in facts]
     ensures = [emitter.term(fact) for fact in chain(lowered.conclusion)]
     lemma = Lemma(
-        legal(statement.name, _taken()),
+        legal(statement.name, _taken() | {d.name for d in prelude().library.declarations}),
         (*params, *inverses.params),
         (),
         requires=tuple(Clause(c) for c in (*guards, *inverses.requires, *requires)),
@@ -95,7 +94,7 @@ def _inverse_to_each_other(emitter: Emitter, var: Var) -> list[Expr]:
 
 
 @cache
-def _taken() -> Collection[str]:
+def _taken() -> frozenset[str]:
     """Names that mean something in the prelude, and must not be a variable's."""
     names = {"cset_csum"}
     for declaration in prelude().definitions.declarations:
