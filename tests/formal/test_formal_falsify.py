@@ -79,7 +79,7 @@ def test_finite_questions_are_decided(params: str, requires: str, ensures: str) 
         ("x: real", "0.0 <= x <= 1.0", "x * x <= x"),
         ("x: int", "0 <= x < 5", "sqrt(x as real) < 3.0"),
         ("x: int", "0 <= x < 1000000000000", "x * (x + 1) % 2 == 0"),
-        ("f: int -> int", "f(0) == 1", "f(0) > 0"),
+        ("f: int -> int", "f(0) == 1 && f(1) > 0", "f(1) + f(0) > 1"),
     ],
 )
 def test_what_is_not_finite_or_computable_is_left_open(params: str, requires: str, ensures: str) -> None:

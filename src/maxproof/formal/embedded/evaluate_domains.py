@@ -49,10 +49,10 @@ from maxproof.formal.embedded.evaluate_intervals import (
     Tree,
     Unknown,
     Within,
-    propagate,
 )
 from maxproof.formal.embedded.evaluate_values import Meter, NotComputable, OutOfBudget, Value, in_order
 
+ROUNDS = 8  # of cutting ranges by all conditions
 Code = Callable[[list[Any]], Value]
 NUMBERS = (INT, NAT, REAL)
 
@@ -120,6 +120,7 @@ class Domain:
         self._meter = meter
         self._choices: list[Choice] = []
         self._conditions: list[Condition] = []
+        self._nodes = 5
         for condition in conditions:
             self._read_choice(condition)
             self._conditions.extend(self._read(condition, True))
@@ -131,10 +132,16 @@ class Domain:
 
     def narrowed(self, box: Box) -> bool:
         """Cuts `box` by all conditions; False when there is no solution."""
-        try:
-            propagate(self._conditions, box)
-        except Empty:
-            return False
+        for _ in range(ROUNDS):
+            self._meter.spend(self._nodes)
+            before = list(box.ranges)
+            try:
+                for condition in self._conditions:
+                    condition.apply(box)
+            except Empty:
+                return False
+            if box.ranges == before:
+                break
         return True
 
     def assignments(self, frame: list[Any]) -> Iterator[None]:
@@ -294,6 +301,7 @@ class Domain:
         return Product(needs, _nothing, Tree(0, lambda _: -1), self._tree(term))
 
     def _tree(self, term: Term) -> Tree:
+        self._nodes += 5  # about as dear as five steps of evaluation
         needs = self._needs(term)
         if isinstance(term, Int | Real):
             value = term.value

@@ -390,13 +390,3 @@ def _applied(case: Sequence[Condition], box: Box) -> Box | None:
 
 
 Condition: TypeAlias = Within | Divides | OneOf
-
-
-def propagate(conditions: Sequence[Condition], box: Box, rounds: int = 12) -> None:
-    """Cuts `box` until nothing changes, for at most `rounds` rounds. Raises Empty when there is no solution."""
-    for _ in range(rounds):
-        before = list(box.ranges)
-        for condition in conditions:
-            condition.apply(box)
-        if box.ranges == before:
-            return

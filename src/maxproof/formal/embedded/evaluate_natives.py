@@ -127,13 +127,23 @@ def int_sum(meter: Meter, items: Iterable[Value], f: Function) -> int:
 
 
 def int_product(meter: Meter, items: Iterable[Value], f: Function) -> int:
-    total = 1
+    factors: list[int] = []
+    bits = 0
     for item in items:
         meter.spend(1)
         factor = f.apply((item,))
-        meter.product_bits(total.bit_length() + factor.bit_length())
-        total *= factor
-    return total
+        if factor == 0:
+            return 0
+        bits += factor.bit_length()
+        if bits > 2 * meter.bits:
+            raise OutOfBudget("number too long")
+        factors.append(factor)
+    meter.product_bits(bits // 2)  # factors of one digit have about half a bit less each
+    while len(factors) > 1:  # in pairs, so that long numbers meet long ones
+        meter.spend(len(factors) + (bits >> 6))
+        pairs = [x * y for x, y in zip(factors[::2], factors[1::2], strict=False)]
+        factors = pairs + factors[len(factors) - len(factors) % 2 :]
+    return factors[0] if factors else 1
 
 
 def real_sum(meter: Meter, items: Iterable[Value], f: Function) -> Fraction:

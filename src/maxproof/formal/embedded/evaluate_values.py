@@ -66,7 +66,7 @@ class Budget:
     """
 
     steps: int = 2_000_000
-    bits: int = 100_000
+    bits: int = 250_000
     frames: int = 3000
 
 

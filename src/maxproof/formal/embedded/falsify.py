@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice, product
@@ -19,13 +20,16 @@ from maxproof.formal.embedded.core import (
     INT,
     NAT,
     REAL,
+    Bool,
     Builtin,
     CoreProgram,
     DataOf,
     FunctionOf,
     Invoke,
+    Lambda,
     Obligation,
     Op,
+    Quant,
     SeqOf,
     SetOf,
     Sort,
@@ -33,11 +37,14 @@ from maxproof.formal.embedded.core import (
     TupleOf,
     Var,
 )
-from maxproof.formal.embedded.core.walk import free_variables
+from maxproof.formal.embedded.core.show import show
+from maxproof.formal.embedded.core.walk import free_variables, substitute
 from maxproof.formal.embedded.evaluate import Budget, Evaluator, NotComputable, OutOfBudget, Value, deep_stack
-from maxproof.formal.embedded.evaluate_domains import facts
+from maxproof.formal.embedded.evaluate_domains import definition, facts
+from maxproof.formal.embedded.evaluate_fold import Folder
 from maxproof.formal.embedded.evaluate_intervals import Box
-from maxproof.formal.embedded.evaluate_values import Data, table, value_text
+from maxproof.formal.embedded.evaluate_values import Data, Function, table, value_text
+from maxproof.formal.embedded.falsify_recurrences import Recurrences, of_whole_number
 
 SEARCH_BUDGET = Budget(steps=400_000)
 WIDTHS = (3, 8, 24)  # small values of a variable that are tried, pass by pass
@@ -113,7 +120,7 @@ class Search:
     """One search over `variables` for values that meet `conditions`."""
 
     def __init__(self, conditions: Sequence[Term], variables: Sequence[Var], core: CoreProgram, budget: Budget) -> None:
-        flat = [fact for condition in conditions for fact in facts(condition)]
+        flat, self._defined = _put_in(conditions, variables, core)
         used = {var.name for fact in flat for var in free_variables(fact)}
         self._core = core
         self._vars = [var for var in variables if var.name in used]
@@ -154,11 +161,19 @@ class Search:
             return Settled(None)
         if not found:
             return Settled(None, self._complete)
-        values = dict(zip(self._names, scene.frame, strict=False))
+        return Settled(self._all_values(dict(zip(self._names, scene.frame, strict=False))))
+
+    def _all_values(self, found: dict[str, Value]) -> dict[str, Value]:
+        """With the variables that the conditions don't mention, and those that they define."""
+        values: dict[str, Value] = {}
         for var in self._rest:
             for value in self._small(var, 1)[:1]:
                 values[var.name] = value
-        return Settled(values)
+        values.update(found)
+        for name, term in reversed(self._defined.items()):
+            function = self._evaluator.expression(term, tuple(values)).run(tuple(values.values()))
+            values[name] = Function(function.apply, show(term))
+        return values
 
     def _assign(self, box: Box, left: frozenset[int], sure: bool) -> bool:
         """Whether the frame now holds a model. `sure`: all conditions so far could be computed."""
@@ -203,11 +218,33 @@ class Search:
                 best = index, found
         if best is not None and (self._width == 0 or len(best[1]) <= 1000):
             return best
+        known = self._by_equations(box, left)
         if self._width == 0:
-            raise NotComputable("not finite")
+            if known is None:
+                raise NotComputable("not finite")
+            return known[0], [known[1]]
         self._complete = False
+        if known is not None:
+            return known[0], [known[1], *self._some(self._vars[known[0]], box)]
         index = best[0] if best is not None else min(left)
         return index, self._some(self._vars[index], box)
+
+    def _by_equations(self, box: Box, left: frozenset[int]) -> tuple[int, Function] | None:
+        """A function that equations tell values of, which all models have."""
+        functions = [index for index in sorted(left) if of_whole_number(self._vars[index])]
+        if not functions:
+            return None
+        given = {
+            var.name: box.frame[index]
+            for index, var in enumerate(self._vars)
+            if index not in left and not isinstance(var.sort, FunctionOf)
+        }
+        told = Recurrences(self._conditions, [self._vars[index] for index in functions], given, self._evaluator)
+        for index in functions:
+            function = told.function(self._names[index])
+            if function is not None:
+                return index, function
+        return None
 
     def _some(self, var: Var, box: Box) -> list[Value]:
         """A few values of a variable that has many."""
@@ -255,6 +292,37 @@ class Search:
             raise
         except NotComputable:
             return
+
+
+def _put_in(
+    conditions: Sequence[Term], variables: Sequence[Var], core: CoreProgram
+) -> tuple[list[Term], dict[str, Term]]:
+    """The single conditions, with functions that one of them defines (`forall k :: f(k) == ...`) put in, and those."""
+    flat = [fact for condition in conditions for fact in facts(condition)]
+    names = {var.name for var in variables}
+    defined: dict[str, Term] = {}
+    while (found := _a_definition(flat, names - defined.keys())) is not None:
+        place, name, term = found
+        defined[name] = term
+        flat = [substitute(fact, {name: term}) for fact in (*flat[:place], *flat[place + 1 :])]
+    if defined:
+        folder = Folder(core)
+        flat = [fact for term in flat for fact in facts(folder.fold(term))]
+    return flat, defined
+
+
+def _a_definition(conditions: Sequence[Term], names: AbstractSet[str]) -> tuple[int, str, Term] | None:
+    """The first condition that defines a function, which one, and as what."""
+    for place, condition in enumerate(conditions):
+        match condition:
+            case Quant(kind="forall", range=Bool(value=True), body=Builtin(op=Op.EQ | Op.IFF, args=(left, right))):
+                for known, value in ((left, right), (right, left)):
+                    found = definition(condition.vars, known, value)
+                    if found is None or not isinstance(found[1], Lambda) or found[0].name not in names:
+                        continue
+                    if all(var.name != found[0].name for var in free_variables(found[1])):
+                        return place, found[0].name, found[1]
+    return None
 
 
 def small_values(sort: Sort, count: int, core: CoreProgram) -> list[Value]:
