@@ -121,3 +121,54 @@ def test_decide_is_right_about_residues(low: int, size: int, m: int, r: int, k: 
     wrong = [x for x in range(low, low + size) if x % m == r and x % k != q]
     assert (settled.values is not None) == bool(wrong)
     assert settled.values is not None or settled.complete
+
+
+RECURRENCES = [
+    ("f: int -> int", "f(0) == 1 && forall n: nat :: f(n + 1) == 2 * f(n)", "f(100) == ipow(2, 100)"),
+    ("f: int -> int", "f(19) == 94 && forall x: int :: f(x) + f(x - 1) == x * x", "f(94) % 1000 == 561"),
+    ("f: int -> int", "f(10) == 0 && forall n: int :: f(n) == f(n - 1) + 3", "f(-5) == -45 && f(20) == 30"),
+    (
+        "t: int -> real",
+        "t(1) == 20.0 && t(2) == 21.0 && forall n: nat :: n >= 3 ==>"
+        " t(n) == rdiv(5.0 * t(n - 1) + 1.0, 25.0 * t(n - 2))",
+        "rat_num(t(2020)) + rat_den(t(2020)) == 626",
+    ),
+    (
+        "a: int -> int, b: int -> int",
+        "a(0) == 1 && b(0) == 0 && forall n: nat :: a(n + 1) == a(n) + b(n) && b(n + 1) == a(n)",
+        "a(30) == 1346269",
+    ),
+    ("f: int -> int", "f(0) == 0 && forall n: nat :: f(2 * n + 1) == f(n) + 1 && f(2 * n + 2) == f(n)", "f(255) == 8"),
+    (
+        "f: int -> int, c: int",
+        "2 <= c <= 3 && f(0) == c && forall n: nat :: f(n + 1) == c * f(n)",
+        "f(3) == ipow(c, 4)",
+    ),
+    ("f: int -> int", "f(0) == 1 && forall n: nat :: f(n + 1) == isum(0, n + 1, f)", "f(10) == 512"),
+]
+
+
+@pytest.mark.parametrize(("params", "requires", "ensures"), RECURRENCES)
+def test_values_that_follow_from_recurrences(params: str, requires: str, ensures: str) -> None:
+    obligation, core = question(params, requires, ensures)
+    assert decide(obligation, core).complete
+    obligation, core = question(params, requires, f"!({ensures})")
+    assert not decide(obligation, core).complete
+
+
+@pytest.mark.parametrize(
+    ("params", "requires", "ensures"),
+    [
+        ("f: int -> int", "f(0) == 1 && forall n: nat :: f(n + 1) == 2 * f(n)", "f(-1) == 0"),
+        ("f: int -> int", "forall n: nat :: f(n + 1) == 2 * f(n)", "f(1) != 1"),
+        ("f: int -> int", "f(0) == 1 && forall n: nat :: f(n) * f(n + 1) == f(n)", "f(0) == 2"),
+        ("f: int -> int", "f(1) == 1 && forall n: nat :: n > 3 ==> f(n + 1) == f(n)", "f(9) == 1"),
+        ("f: int -> int", "f(0) == 0 && forall n: nat :: f(n + 1) * f(n + 1) == 4", "f(1) == 2"),
+        ("f: int -> int", "f(0) == 0 && forall n: nat :: f(n + 1) * f(n) == 0", "f(1) == 0"),
+        ("f: int -> int", "f(0) == 0 && forall n: nat :: f(f(n)) == n", "f(1) == 0"),
+        ("f: int -> int", "f(0) == 1 && forall n: nat :: f(n + 1) == f(n) || f(n + 1) == 0", "f(5) == 1"),
+    ],
+)
+def test_what_recurrences_leave_open(params: str, requires: str, ensures: str) -> None:
+    obligation, core = question(params, requires, ensures)
+    assert not decide(obligation, core).complete
