@@ -27,6 +27,8 @@ from maxproof.formal.embedded.core import (
     Obligation,
     Op,
     Quant,
+    SetComp,
+    SetOf,
     Sort,
     Term,
     Var,
@@ -193,9 +195,10 @@ def _definition(hypotheses: list[Term], scope: Scope) -> tuple[int, str, Term] |
                 guard = conjunction([bounds, *premises])
                 if isinstance(claim, Builtin) and claim.op in (Op.EQ, Op.IFF):
                     for call, value in (claim.args, claim.args[::-1]):
-                        found = _function(call, value, guard, hypothesis.vars, scope)
-                        if found is not None:
-                            return place, *found
+                        for reading in (_function, _set):
+                            found = reading(call, value, guard, hypothesis.vars, scope)
+                            if found is not None:
+                                return place, *found
     return None
 
 
@@ -222,6 +225,28 @@ def _function(call: Term, value: Term, guard: Term, bound: tuple[Var, ...], scop
         other = Invoke(scope.fresh(name, sort), new, sort.result)
         body = Builtin(Op.ITE, (substitute(guard, renaming), body, other), sort.result)
     return name, Lambda(new, body, sort)
+
+
+def _set(call: Term, value: Term, guard: Term, bound: tuple[Var, ...], scope: Scope) -> tuple[str, Term] | None:
+    """The set that S is by `forall x | guard :: x in S <==> value`: elsewhere it is any other set."""
+    match call:
+        case Builtin(op=Op.IN, args=(Var(name=item), Var(name=name, sort=SetOf() as sort) as whole)):
+            pass
+        case _:
+            return None
+    if len(bound) != 1 or bound[0].name != item or bound[0].sort not in (INT, NAT, REAL):
+        return None
+    if any(_names(part, name) or not _total(part) for part in (value, guard)):
+        return None
+    if bound[0].sort == NAT:
+        guard = conjunction([Builtin(Op.LE, (Int(0), bound[0]), BOOL), guard])
+    new = scope.fresh(item, sort.element)
+    renaming: dict[str, Term] = {item: new}
+    inside = substitute(value, renaming)
+    if guard != Bool(True):
+        other = Builtin(Op.IN, (new, scope.fresh(whole.name, sort)), BOOL)
+        inside = Builtin(Op.ITE, (substitute(guard, renaming), inside, other), BOOL)
+    return name, SetComp((new,), inside, new, sort)
 
 
 def _total(value: Term) -> bool:

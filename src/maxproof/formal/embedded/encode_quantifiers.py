@@ -18,9 +18,7 @@ NODES = 6_000  # that spelling out may add at once
 
 def quantifier(term: Quant, simplify: Simplifier) -> Term:
     """An equal term; the parts of `term` are simplified already."""
-    if _joins(term, term.body):
-        assert isinstance(term.body, Quant)
-        term = Quant(term.kind, (*term.vars, *term.body.vars), term.range, term.body.body, at=term.at)
+    term = _joined(term)
     whole = _claim(term.kind == "exists", term.range, term.body)
     if isinstance(whole, Bool):
         settled = whole.value is not (term.kind == "exists")
@@ -37,15 +35,20 @@ def quantifier(term: Quant, simplify: Simplifier) -> Term:
     return _spelt_out(term, simplify) or _one_point(term, simplify) or term
 
 
-def _joins(term: Quant, inner: Term) -> bool:
-    """`inner` may become one quantifier with `term` around it: not where it binds one of the names again, which then
-    mean different variables in the range and in the body."""
-    return (
-        isinstance(inner, Quant)
-        and inner.kind == term.kind
-        and inner.range == Bool(True)
-        and {v.name for v in inner.vars}.isdisjoint(v.name for v in term.vars)
-    )
+def _joined(term: Quant) -> Quant:
+    """`forall x :: P ==> forall y :: Q` and `exists x :: P && exists y :: Q` with one quantifier for both. Not where
+    the inner one binds a name of the outer part again, which then means different variables."""
+    if term.kind == "forall":
+        premises, inner = split_implication(term.body)
+    else:
+        *premises, inner = flat(term.body) or [term.body]
+    if not isinstance(inner, Quant) or inner.kind != term.kind:
+        return term
+    outside = conjunction([term.range, *premises])
+    names = {v.name for v in free_variables(outside)} | {v.name for v in term.vars}
+    if not names.isdisjoint(v.name for v in inner.vars):
+        return term
+    return Quant(term.kind, (*term.vars, *inner.vars), conjunction([outside, inner.range]), inner.body, at=term.at)
 
 
 def _claim(existential: bool, bounds: Term, body: Term) -> Term:
