@@ -22,7 +22,7 @@ async def run_batch(
     at_once: int,
     observe: Callable[[Attempt], None] = lambda _: None,
 ) -> list[Attempt]:
-    """Every method on every problem for every seed; what the store has already is not run again.
+    """Every method on every problem for every seed; what the store has with a verdict is not run again.
 
     Args:
         at_once: attempts that run at the same time, >= 1.
@@ -50,7 +50,8 @@ async def run_batch(
 
     async with asyncio.TaskGroup() as group:
         for problem, method, seed in asked:
-            if (problem.name, method.name, seed) not in store.attempts:
+            known = store.attempts.get((problem.name, method.name, seed))
+            if known is None or not known.scored:
                 group.create_task(one(problem, method, seed))
     found = {**store.attempts, **broken}
     return [found[problem.name, method.name, seed] for problem, method, seed in asked]

@@ -3,6 +3,7 @@
     run.json          what was asked: the problems as Dafny text, the settings
     attempts.jsonl    every finished attempt (see `maxproof.formal.store`)
     journal.sqlite    every finished model call, where a method asks a model
+    learned.json      the learned lemmas that the run offers, where it learns
     solutions/        the shortest accepted proof of each problem
     result.json       the outcome for machines
     report.html       the outcome for people
@@ -78,6 +79,10 @@ class FormalFolder:
     @property
     def attempts(self) -> Path:
         return self.path / "attempts.jsonl"
+
+    @property
+    def learned(self) -> Path:
+        return self.path / "learned.json"
 
     @property
     def digest(self) -> str:

@@ -5,20 +5,23 @@
 
 Fitness is exact: 7 points times the share of obligations that are proved, 7 only for an accepted proof, so one sample
 is enough (K_verify = 1) and one accepted proof ends the search. PATCH gets the messages on the obligations that failed,
-REWRITE takes another route, and both see one line on each other attempt. The symbolic prover's closest proofs are first
-candidates among the model's. The ranker asks no model: an accepted proof beats any other, then the shorter one wins.
+REWRITE takes another route, and both see one line on each other attempt. The symbolic prover goes first: if it proves
+the problem no model is asked, else its closest proof is a candidate beside the model's. No model ranks: of the accepted
+proofs the shortest wins.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from maxproof.formal.checkers.types import Checker, Limits
+from maxproof.formal.error_classes import error_class
 from maxproof.formal.guided.calls import Prompts
 from maxproof.formal.guided.counting import CountingCaller
+from maxproof.formal.learned.offer import Offer
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.results import Attempt, Method, judged
 from maxproof.formal.solution.check import check_solution
@@ -26,22 +29,49 @@ from maxproof.formal.solution.feedback import messages_for_model
 from maxproof.formal.solution.types import SolutionState, SolutionVerdict
 from maxproof.models.types import Answer, CallAddress, Caller
 from maxproof.search.engine import search
+from maxproof.search.events import Observer
 from maxproof.search.refinement import sibling_list
 from maxproof.search.roles import Roles
 from maxproof.search.settings import SearchSettings
-from maxproof.search.types import Candidate, Slot, Standing
+from maxproof.search.types import Candidate, SearchResult, Slot, Standing, StopReason
 from maxproof.verifier.types import MAX_POINTS, Draft, ScoreState, Verdict, Verification
 
+SUMMARY_CHARS = 300
+_NOTHING = Offer()
 
-def formal_search(settings: SearchSettings) -> SearchSettings:
-    """The same search for an exact fitness: one verification, one accepted proof is enough."""
-    return settings.model_copy(update={"verifications": 1, "stop_at_perfect": 1, "finalist_mode": "top"})
+
+def formal_search(settings: SearchSettings, seed: int, symbolic: int, heading: int) -> SearchSettings:
+    """The same search for an exact fitness: one verification, one accepted proof ends it, every candidate may win.
+
+    Args:
+        seed: the attempt's; it decides ties.
+        symbolic: candidates of the symbolic prover, on top of those that `settings` gives the model.
+        heading: characters of the statement, which every candidate repeats before what makes it another one.
+    """
+    candidates = settings.candidates + symbolic
+    return settings.model_copy(
+        update={
+            "candidates": candidates,
+            "verifications": 1,
+            "stop_at_perfect": 1,
+            "finalists": candidates + 2 * settings.parents * settings.rounds,
+            "finalist_mode": "top",
+            "votes": 1,
+            "diversity_prefix": settings.diversity_prefix + heading,
+            "seed": seed,
+        }
+    )
 
 
 def points(verdict: SolutionVerdict) -> float:
-    """0..7: the share of obligations that are proved, in steps of 1/7 and below 7 unless the solution is accepted."""
+    """0..7: the share of obligations that are proved, rounded down and below 7 unless the solution is accepted.
+
+    What is no proof of this problem (a cheat, another statement, no Dafny) has none, whatever it proves.
+    """
     if verdict.accepted:
         return float(MAX_POINTS)
+    if verdict.state not in (SolutionState.UNPROVED, SolutionState.TIMEOUT):
+        return 0.0
     share = verdict.proved / max(1, verdict.total)
     return float(min(MAX_POINTS - 1, int(MAX_POINTS * share)))
 
@@ -59,66 +89,75 @@ def verification_of(verdict: SolutionVerdict, sample: int) -> Verification:
 
 @dataclass(slots=True)
 class FormalVerifier:
-    """Checks candidates and counts what that took."""
+    """Checks candidates; keeps what each came to."""
 
     problem: FormalProblem
     checker: Checker
     limits: Limits
-    checks: int = 0
-    resource: int = 0
+    verdicts: dict[int, SolutionVerdict] = field(default_factory=dict)
 
     async def verify(self, candidate: Candidate, samples: Sequence[int]) -> Mapping[int, Verification]:
         verdict = await check_solution(self.problem, candidate.text, self.checker, self.limits)
-        if verdict.result is not None:
-            self.checks += 1
-            self.resource += verdict.result.resource
+        self.verdicts[candidate.id] = verdict
         return {sample: verification_of(verdict, sample) for sample in samples}
 
 
 @dataclass(slots=True)
-class FormalGenerator:
-    """Slot k is the k-th text of `symbolic`, as long as there is one; the others are the model's."""
+class ModelWriter:
+    """Asks the model for candidates. `attempt`: which repetition; each has answers of its own."""
 
+    problem: FormalProblem
     prompts: Prompts
     caller: Caller
-    symbolic: Sequence[str] = ()
+    offer: Offer
+    attempt: int
 
     async def generate(self, slot: Slot) -> Draft:
-        if slot.id < len(self.symbolic):
-            return Draft(self.symbolic[slot.id])
-        return _draft(await self.caller.ask(self.prompts.prove(CallAddress("generator", "prove", slot.id))))
+        return self._draft(await self.caller.ask(self.prompts.prove(self._address("generator", "generate", slot))))
+
+    async def patch(self, slot: Slot, parent: Standing, siblings: Sequence[Standing]) -> Draft:
+        """A repair where obligations failed."""
+        address = self._address("refiner", "patch", slot)
+        call = self.prompts.patch(address, parent.candidate.text, parent.critique, sibling_list(siblings))
+        return self._draft(await self.caller.ask(call))
+
+    async def rewrite(self, slot: Slot, parent: Standing, siblings: Sequence[Standing]) -> Draft:
+        """Another route."""
+        address = self._address("refiner", "rewrite", slot)
+        call = self.prompts.rewrite(address, parent.candidate.text, sibling_list(siblings))
+        return self._draft(await self.caller.ask(call))
+
+    def _address(self, role: str, task: str, slot: Slot) -> CallAddress:
+        return CallAddress(role, task, slot.id, sample=self.attempt)
+
+    def _draft(self, answer: Answer) -> Draft:
+        text = self.offer.submission(self.problem, answer.text)
+        return Draft(text, answer.reasoning, answer.state, answer.unclosed_thinking)
 
 
 @dataclass(slots=True)
-class FormalSummariser:
+class TwoGenerators:
+    """The model fills the first `model_slots` slots, the symbolic prover's proofs the others."""
+
+    writer: ModelWriter
+    symbolic: Sequence[str]
+    model_slots: int
+
+    async def generate(self, slot: Slot) -> Draft:
+        if slot.id >= self.model_slots:
+            return Draft(self.symbolic[slot.id - self.model_slots])
+        return await self.writer.generate(slot)
+
+
+class MessageSummariser:
     """What still fails, in one line, from the checker's messages: no model is asked."""
 
     async def summarise(self, candidate: Candidate, first: Verification) -> str:
-        lines = [line.strip() for line in first.critique.splitlines() if line.strip()]
-        return " ".join(lines)[:300]
+        return " ".join(first.critique.split())[:SUMMARY_CHARS]
 
 
-@dataclass(slots=True)
-class FormalRefiner:
-    """PATCH on the obligations that failed, REWRITE elsewhere."""
-
-    prompts: Prompts
-    caller: Caller
-
-    async def patch(self, slot: Slot, parent: Standing, siblings: Sequence[Standing]) -> Draft:
-        address = CallAddress("refiner", "patch", slot.id)
-        call = self.prompts.patch(address, parent.candidate.text, parent.critique, sibling_list(siblings))
-        return _draft(await self.caller.ask(call))
-
-    async def rewrite(self, slot: Slot, parent: Standing, siblings: Sequence[Standing]) -> Draft:
-        address = CallAddress("refiner", "rewrite", slot.id)
-        call = self.prompts.rewrite(address, parent.candidate.text, sibling_list(siblings))
-        return _draft(await self.caller.ask(call))
-
-
-@dataclass(slots=True)
-class FormalRanker:
-    """An accepted proof beats any other; then more points; then the shorter text."""
+class ShortestRanker:
+    """An accepted proof beats any other; then more points; then the shorter text; then the older one."""
 
     async def rank(self, match: int, vote: int, first: Standing, second: Standing) -> Literal["first", "second"] | None:
         return "first" if _order(first) <= _order(second) else "second"
@@ -128,23 +167,16 @@ def _order(standing: Standing) -> tuple[float, int, int]:
     return -(standing.fitness or 0.0), len(standing.candidate.text), standing.candidate.id
 
 
-def formal_roles(verifier: FormalVerifier, prompts: Prompts, caller: Caller, symbolic: Sequence[str] = ()) -> Roles:
-    """All the roles for one problem. `symbolic`: proofs that the symbolic prover offers as first candidates."""
-    return Roles(
-        generator=FormalGenerator(prompts, caller, symbolic),
-        verifier=verifier,
-        summariser=FormalSummariser(),
-        refiner=FormalRefiner(prompts, caller),
-        ranker=FormalRanker(),
-    )
-
-
-def _draft(answer: Answer) -> Draft:
-    return Draft(answer.text, answer.reasoning, answer.state, answer.unclosed_thinking)
-
-
 class PopulationProof:
-    """A `Method`: the whole population search on one problem."""
+    """A `Method`: the whole population search on one problem.
+
+    Args:
+        settings: candidates, rounds and parents; what an exact fitness decides is set by `formal_search`.
+        lemmas: how many lemmas the model is shown.
+        symbolic: the symbolic prover; None for the model alone.
+        offer: learned lemmas.
+        observe: gets the engine's events.
+    """
 
     name = "population"
 
@@ -156,38 +188,67 @@ class PopulationProof:
         settings: SearchSettings,
         lemmas: int,
         symbolic: Method | None = None,
+        offer: Offer = _NOTHING,
+        observe: Observer | None = None,
     ) -> None:
         self._caller = caller
         self._checker = checker
         self._limits = limits
-        self._settings = formal_search(settings)
+        self._settings = settings
         self._lemmas = lemmas
         self._symbolic = symbolic
+        self._offer = offer
+        self._observe = observe
 
     async def attempt(self, problem: FormalProblem, seed: int) -> Attempt:
-        """`seed` is the search's: it decides ties. The symbolic prover's closest proof is candidate 0."""
+        """One search; `seed` decides its ties, and each has samples of its own.
+
+        A search that a refused call (budget, endpoint) cut short is without a verdict, unless it has found a proof.
+        """
         started = time.monotonic()
-        first = [] if self._symbolic is None else [(await self._symbolic.attempt(problem, seed)).solution]
+        first = None if self._symbolic is None else await self._symbolic.attempt(problem, seed)
+        if first is not None and first.accepted:
+            return replace(first, method=self.name)
+        proofs = [first.solution] if first is not None and first.solution else []
         caller = CountingCaller(self._caller)
         verifier = FormalVerifier(problem, self._checker, self._limits)
-        roles = formal_roles(verifier, Prompts(problem, self._lemmas), caller, first)
-        result = await search(self._settings.model_copy(update={"seed": seed}), roles)
+        prompts = Prompts(problem, self._lemmas, [lemma.lemma for lemma in self._offer.lemmas_for(problem)])
+        writer = ModelWriter(problem, prompts, caller, self._offer, seed)
+        roles = Roles(
+            generator=TwoGenerators(writer, proofs, self._settings.candidates),
+            verifier=verifier,
+            summariser=MessageSummariser(),
+            refiner=writer,
+            ranker=ShortestRanker(),
+        )
+        settings = formal_search(self._settings, seed, len(proofs), len(prompts.statement))
+        result = await search(settings, roles, self._observe)
+        checked = [verdict for _, verdict in sorted(verifier.verdicts.items())]
+        results = [verdict.result for verdict in checked if verdict.result is not None]
         made = Attempt(
             problem.name,
             self.name,
             seed,
             SolutionState.TOOL_ERROR,
             checker=str(self._checker.tool),
-            checks=verifier.checks,
+            checks=len(results) + (first.checks if first is not None else 0),
             seconds=time.monotonic() - started,
-            resource=verifier.resource,
+            resource=sum(one.resource for one in results) + (first.resource if first is not None else 0),
             calls=caller.calls,
             prompt_tokens=caller.prompt_tokens,
             completion_tokens=caller.completion_tokens,
+            errors=tuple(wrong for verdict in checked if (wrong := error_class(verdict)) is not None),
             reason="no candidate was written",
         )
         if result.winner is None:
-            return made
-        winner = result.standing(result.winner).candidate
-        verdict = await check_solution(problem, winner.text, self._checker, self._limits)
-        return judged(made, verdict, winner.text)
+            return replace(made, reason=_lost(result) or made.reason)
+        text = result.standing(result.winner).candidate.text
+        made = judged(made, verifier.verdicts[result.winner], text)
+        if result.stop is StopReason.NOT_RUN and not made.accepted:
+            return replace(made, state=SolutionState.TOOL_ERROR, reason=f"cut short: {_lost(result)}")
+        return made
+
+
+def _lost(result: SearchResult) -> str:
+    """Why the last candidate that got lost was lost; "" if none was."""
+    return list(result.lost.values())[-1] if result.lost else ""

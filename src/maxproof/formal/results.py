@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol
 
+from maxproof.formal.error_classes import ErrorClass, error_class
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.solution.types import SolutionState, SolutionVerdict
 
@@ -43,6 +44,7 @@ class Attempt:
         seconds: wall time.
         resource: solver resource units spent; 0 where the checker doesn't tell.
         calls, prompt_tokens, completion_tokens: what models were asked; 0 for methods without one.
+        errors: what was wrong with each refused submission; the prover tells of its best one only.
         findings: what the check said of `solution`, a line each, at most `MAX_FINDINGS`; none if it is accepted.
         reason: one line: why it isn't accepted; "" if it is.
     """
@@ -62,6 +64,7 @@ class Attempt:
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    errors: tuple[ErrorClass, ...] = ()
     findings: tuple[str, ...] = ()
     reason: str = ""
 
@@ -69,12 +72,19 @@ class Attempt:
     def accepted(self) -> bool:
         return self.state is SolutionState.ACCEPTED
 
+    @property
+    def scored(self) -> bool:
+        """Whether it says anything of the problem: it wasn't cut short, and no tool failed."""
+        return self.state is not SolutionState.TOOL_ERROR
+
 
 def judged(attempt: Attempt, verdict: SolutionVerdict, solution: str) -> Attempt:
     """The attempt with the verdict on its solution."""
+    wrong = error_class(verdict)
     return replace(
         attempt,
         state=verdict.state,
+        errors=attempt.errors or ((wrong,) if wrong is not None else ()),
         solution=solution,
         proved=verdict.proved,
         total=verdict.total,

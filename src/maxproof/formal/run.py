@@ -1,7 +1,8 @@
 """Works on a formal run: every method on every problem; live or resumed.
 
 A resumed run finds finished attempts in its store, finished model calls in its journal and finished checks in the
-verdict cache: nothing is paid or solved twice.
+verdict cache: nothing is paid or solved twice. Attempts without a verdict (cut short by a budget, a failed tool) are
+made again.
 """
 
 from __future__ import annotations
@@ -10,18 +11,25 @@ import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Final
 
 from maxproof.formal.batch import run_batch
 from maxproof.formal.checkers.cache import CachedChecker, default_cache
 from maxproof.formal.checkers.certify import certify
-from maxproof.formal.checkers.choose import open_checker
+from maxproof.formal.checkers.choose import Installed, find_dafny, open_checker
 from maxproof.formal.checkers.types import Checker, CheckState, Limits
 from maxproof.formal.empty import EmptyProof
 from maxproof.formal.folder import FormalFolder
 from maxproof.formal.guided.method import GuidedProof
+from maxproof.formal.learned.library import LearnedLibrary, default_library
+from maxproof.formal.learned.method import LearningMethod
+from maxproof.formal.learned.offer import Offer
+from maxproof.formal.learned.snapshot import read_snapshot, write_snapshot
+from maxproof.formal.learned.strategy import learned_strategy
 from maxproof.formal.population import PopulationProof
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.prover.search import SymbolicProver
+from maxproof.formal.prover.strategies import STRATEGIES
 from maxproof.formal.results import Attempt, Method
 from maxproof.formal.settings import MODEL_METHODS, MethodName
 from maxproof.formal.solution.check import solution_task
@@ -29,11 +37,13 @@ from maxproof.formal.store import AttemptStore, open_store
 from maxproof.models.bindings import resolve_bindings
 from maxproof.models.caller import JournaledCaller
 from maxproof.models.journal import Journal
-from maxproof.models.types import Stop
+from maxproof.models.types import Caller, Stop
 from maxproof.problems import InputError
 from maxproof.search.run import open_caller
 
 Observe = Callable[[Attempt], None]
+# Attempts that wait for a model need no processor: more of them run at once than there are workers.
+WAITING_FOR_MODELS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +62,9 @@ class FormalOutcome:
 class CertifiedMethod:
     """A method whose accepted solutions are checked once more, by an installed Dafny in a fresh process."""
 
-    def __init__(self, method: Method, limits: Limits) -> None:
+    def __init__(self, method: Method, dafny: Installed, limits: Limits) -> None:
         self._method = method
+        self._dafny = dafny
         self._limits = limits
 
     @property
@@ -64,7 +75,7 @@ class CertifiedMethod:
         made = await self._method.attempt(problem, seed)
         if not made.accepted:
             return made
-        result = await certify(solution_task(problem, made.solution), self._limits)
+        result = await certify(solution_task(problem, made.solution), self._dafny, self._limits)
         return replace(made, certified=str(result.tool) if result.state is CheckState.PROVED else "")
 
 
@@ -88,18 +99,18 @@ async def run_formal(folder: FormalFolder, observe: Observe = lambda _: None) ->
 
 
 async def _run(folder: FormalFolder, methods: Sequence[Method], store: AttemptStore, observe: Observe) -> list[Attempt]:
-    formal = folder.formal
-    at_once = _workers(folder)
-    seeds = range(formal.repeats)
-    if not formal.first_success:
-        return await run_batch(folder.problems, methods, seeds, store, at_once, observe)
+    seeds = range(folder.formal.repeats)
     left = folder.problems
     attempts: list[Attempt] = []
     for method in methods:
+        at_once = _workers(folder)
+        if method.name in MODEL_METHODS:
+            at_once = max(at_once, WAITING_FOR_MODELS)
         made = await run_batch(left, [method], seeds, store, at_once, observe)
         attempts += made
-        solved = {attempt.problem for attempt in made if attempt.accepted}
-        left = tuple(problem for problem in left if problem.name not in solved)
+        if folder.formal.first_success:
+            solved = {attempt.problem for attempt in made if attempt.accepted}
+            left = tuple(problem for problem in left if problem.name not in solved)
     return attempts
 
 
@@ -107,30 +118,45 @@ def _workers(folder: FormalFolder) -> int:
     return folder.formal.workers or len(os.sched_getaffinity(0))
 
 
-async def _methods(folder: FormalFolder, caller: JournaledCaller | None, stack: AsyncExitStack) -> list[Method]:
+async def _methods(folder: FormalFolder, caller: Caller | None, stack: AsyncExitStack) -> list[Method]:
     formal = folder.formal
     limits = formal.limits.limits()
     checker = await _open(formal.checker, folder, stack)
     confirm = (await _open(formal.confirm, folder, stack), limits) if formal.confirm else None
+    offer = Offer()
+    library: LearnedLibrary | None = None
+    if formal.learn:
+        library = stack.enter_context(LearnedLibrary(default_library()))
+        if not folder.learned.exists():
+            write_snapshot(folder.learned, library.lemmas())
+        offer = Offer(read_snapshot(folder.learned))
 
     def method(name: MethodName) -> Method:
-        symbolic = SymbolicProver(checker, limits, confirm=confirm)
+        strategies = (learned_strategy(offer, formal.guided.lemmas), *STRATEGIES) if formal.learn else STRATEGIES
+        symbolic = SymbolicProver(checker, limits, strategies=strategies, confirm=confirm, complete=offer.complete)
         if name == "empty":
             return EmptyProof(checker, limits)
         if name == "symbolic":
             return symbolic
         assert caller is not None, "opened for these methods"
         if name == "guided":
-            return GuidedProof(caller, checker, limits, formal.guided)
-        return PopulationProof(caller, checker, limits, folder.settings.search, formal.guided.lemmas, symbolic)
+            return GuidedProof(caller, checker, limits, formal.guided, offer)
+        lemmas = formal.guided.lemmas
+        return PopulationProof(caller, checker, limits, folder.settings.search, lemmas, symbolic, offer)
 
     made = [method(name) for name in formal.methods]
-    return [CertifiedMethod(one, limits) for one in made] if formal.certify else made
+    if library is not None:
+        made = [LearningMethod(one, checker, limits, library) for one in made]
+    if formal.certify:
+        dafny = await find_dafny()
+        made = [CertifiedMethod(one, dafny, limits) for one in made]
+    return made
 
 
 async def _open(name: str, folder: FormalFolder, stack: AsyncExitStack) -> Checker:
-    checker = await stack.enter_async_context(open_checker(name, _workers(folder)))
-    return CachedChecker(checker, default_cache())
+    checker = CachedChecker(await stack.enter_async_context(open_checker(name, _workers(folder))), default_cache())
+    stack.push_async_callback(checker.aclose)
+    return checker
 
 
 @asynccontextmanager

@@ -66,6 +66,8 @@ class MeanRate:
 def mean_pass_at_k(counts: Sequence[tuple[int, int]], k: int, confidence: float = 0.95) -> MeanRate:
     """pass@k averaged over problems, with the normal interval from the spread between problems.
 
+    Where all problems are at 0 or all at 1 that spread says nothing, and the interval is Wilson's.
+
     Args:
         counts: (attempts, successes) of each problem.
 
@@ -77,6 +79,9 @@ def mean_pass_at_k(counts: Sequence[tuple[int, int]], k: int, confidence: float 
     mean = sum(values) / len(values)
     if len(values) == 1:
         return MeanRate(mean, 0.0, 1.0)
+    if mean in (0.0, 1.0):
+        rate = wilson(round(mean * len(values)), len(values), confidence)
+        return MeanRate(mean, rate.low, rate.high)
     variance = sum((value - mean) ** 2 for value in values) / (len(values) - 1)
     half = NormalDist().inv_cdf(0.5 + confidence / 2) * sqrt(variance / len(values))
     return MeanRate(mean, max(0.0, mean - half), min(1.0, mean + half))

@@ -1,6 +1,6 @@
 """Attempts on disk: one JSON line each, written before anything else is done with it.
 
-    attempts.jsonl    a header line (what was asked), then a line for each attempt
+    attempts.jsonl    a header line (what was asked), then a line for each attempt; of two of one kind the later counts
 
 A killed process loses no finished attempt: a line is flushed to the disk as soon as its attempt is done, and a line
 torn by the kill is dropped when the file is opened again. One process at a time writes (a lock file holds others off).
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from maxproof.formal.error_classes import ErrorClass
 from maxproof.formal.results import Attempt
 from maxproof.formal.solution.types import SolutionState
 from maxproof.problems import InputError
@@ -139,7 +140,8 @@ def _attempt(line: bytes) -> Attempt | None:
         if not isinstance(value, dict) or not value.keys() <= _NAMES:
             return None
         findings = tuple(value.get("findings", ()))
-        return Attempt(**{**value, "state": SolutionState(value["state"]), "findings": findings})
+        errors = tuple(map(ErrorClass, value.get("errors", ())))
+        return Attempt(**{**value, "state": SolutionState(value["state"]), "findings": findings, "errors": errors})
     except (ValueError, KeyError, TypeError):
         return None
 

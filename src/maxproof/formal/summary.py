@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from maxproof.formal.error_classes import ErrorClass
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.results import Attempt, Status
-from maxproof.formal.statistics import Rate, wilson
+from maxproof.formal.statistics import MeanRate, Rate, mean_pass_at_k, wilson
 
 ALL = "all"
 
@@ -18,7 +19,7 @@ class ProblemSummary:
 
     Attributes:
         status: over all attempts.
-        accepted, attempts: how many attempts were accepted, of how many that were judged.
+        accepted, attempts: how many attempts were accepted, of how many that have a verdict.
         best: the accepted attempt with the shortest solution, else the one that came closest; None if nothing was run.
     """
 
@@ -37,6 +38,15 @@ class ProblemSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class PassAtK:
+    """The chance that one of k attempts is accepted, estimated without bias; `problems`: how many it is a mean of."""
+
+    k: int
+    problems: int
+    rate: MeanRate
+
+
+@dataclass(frozen=True, slots=True)
 class MethodSummary:
     """One method on one split.
 
@@ -45,6 +55,10 @@ class MethodSummary:
         solved: over the problems that are not vacuous.
         solved_of_all: over all problems; a vacuous one counts as not solved.
         seconds: wall time of all attempts together.
+        pass_at: pass@k for k = 1, 2, ..., over the problems that are not vacuous and have an attempt with a verdict; up
+            to the number of such attempts that all of these problems have.
+        errors: refused submissions by what was wrong with them.
+        unscored: attempts without a verdict: cut short, or a tool failed.
     """
 
     method: str
@@ -57,6 +71,9 @@ class MethodSummary:
     seconds: float
     calls: int
     tokens: int
+    pass_at: tuple[PassAtK, ...]
+    errors: Mapping[ErrorClass, int]
+    unscored: int
 
 
 def summarise_problems(
@@ -84,11 +101,13 @@ def _problem(
 ) -> ProblemSummary:
     accepted = [attempt for attempt in attempts if attempt.accepted]
     status = statement or (Status.SOLVED if accepted else Status.OPEN)
+    best: Attempt | None
     if accepted:
         best = min(accepted, key=lambda attempt: (len(attempt.solution), attempt.seed))
     else:
         best = max(attempts, key=lambda attempt: (attempt.proved / max(1, attempt.total), -attempt.seed), default=None)
-    return ProblemSummary(problem.name, problem.split, method, status, len(accepted), len(attempts), best)
+    scored = sum(attempt.scored for attempt in attempts)
+    return ProblemSummary(problem.name, problem.split, method, status, len(accepted), scored, best)
 
 
 def summarise_methods(problems: Sequence[ProblemSummary], attempts: Iterable[Attempt]) -> list[MethodSummary]:
@@ -122,4 +141,13 @@ def _method(method: str, split: str, problems: Sequence[ProblemSummary], attempt
         seconds=sum(attempt.seconds for attempt in own),
         calls=sum(attempt.calls for attempt in own),
         tokens=sum(attempt.prompt_tokens + attempt.completion_tokens for attempt in own),
+        pass_at=_pass_at(problems),
+        errors={kind: count for kind in ErrorClass if (count := sum(a.errors.count(kind) for a in own))},
+        unscored=sum(not attempt.scored for attempt in own),
     )
+
+
+def _pass_at(problems: Sequence[ProblemSummary]) -> tuple[PassAtK, ...]:
+    counts = [(p.attempts, p.accepted) for p in problems if p.attempts and p.status is not Status.VACUOUS]
+    most = min((attempts for attempts, _ in counts), default=0)
+    return tuple(PassAtK(k, len(counts), mean_pass_at_k(counts, k)) for k in range(1, most + 1))

@@ -1,4 +1,4 @@
-"""The calls that formal proving makes: prompts with the statement, the offered library and the checker's messages."""
+"""The calls that formal proving makes: prompts with the statement, the offered lemmas and the checker's messages."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from maxproof.formal.guided.retrieval import offered, relevant_lemmas
 from maxproof.formal.prelude.load import prelude
 from maxproof.formal.problem import FormalProblem
-from maxproof.formal.syntax.ast import Program
-from maxproof.formal.syntax.printer import Dialect, print_program
+from maxproof.formal.syntax.ast import Lemma, Program
+from maxproof.formal.syntax.dialect import Dialect
+from maxproof.formal.syntax.printer import print_program
 from maxproof.models.call_key import inputs_digest
-from maxproof.models.template import load_template
+from maxproof.models.template import clip, load_template
 from maxproof.models.types import Call, CallAddress, Message
 
 _PACKAGE = "maxproof.formal.guided"
+EMPTY_REPLY = "(nothing)"  # servers refuse a message without text
 NO_ATTEMPTS = "There are no other attempts yet."
 
 
@@ -27,12 +29,18 @@ class Turn:
 
 
 class Prompts:
-    """Builds the calls about one problem. The statement and the offered lemmas are printed once."""
+    """Builds the calls about one problem. The statement and the offered lemmas are printed once.
 
-    def __init__(self, problem: FormalProblem, lemmas: int) -> None:
+    Args:
+        lemmas: how many lemmas are offered, of the library's and of `learned` together.
+        learned: lemmas that the library lacks.
+    """
+
+    def __init__(self, problem: FormalProblem, lemmas: int, learned: Sequence[Lemma] = ()) -> None:
         self.statement = print_program(Program((*problem.definitions, problem.lemma)), Dialect.DAFNY_4).text
         known = prelude()
-        self._library = offered(problem, known.definitions, relevant_lemmas(problem, known.library, lemmas)) or None
+        relevant = relevant_lemmas(problem, (*learned, *known.library.lemmas), lemmas)
+        self._library = offered(problem, known.definitions, relevant) or None
 
     def prove(self, address: CallAddress, turns: Sequence[Turn] = ()) -> Call:
         """A first proof, or the next turn of the conversation that it began."""
@@ -43,7 +51,7 @@ class Prompts:
         def prompt() -> tuple[Message, ...]:
             messages = list(template.render({"problem": self.statement, "library": self._library}))
             for turn in turns:
-                messages.append(Message("assistant", turn.reply))
+                messages.append(Message("assistant", clip(turn.reply) or EMPTY_REPLY))
                 messages.append(answer.render({"messages": turn.messages})[1])
             return tuple(messages)
 

@@ -12,9 +12,8 @@ class GuidedSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    attempts: int = Field(4, ge=1, description="N, independent attempts at a problem")
     corrections: int = Field(3, ge=0, description="E, corrections of each attempt with the checker's messages")
     mode: Literal["conversation", "afresh"] = Field(
         "conversation", description="corrections go on in one conversation, or each starts from the last proof alone"
     )
-    lemmas: int = Field(12, ge=0, description="library lemmas that are shown, the most relevant ones")
+    lemmas: int = Field(12, ge=0, description="lemmas that are shown, the most relevant ones")

@@ -6,7 +6,7 @@ guarded by its preconditions, so that a call that doesn't apply does no harm.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -27,20 +27,24 @@ _LEVELS = (0, 1, 2)
 
 
 def library(question: Question) -> Iterator[Proposal]:
-    """Calls of the lemmas that match, alone and with a certificate from what they say."""
+    """Calls of the library's lemmas that speak of the statement's functions only."""
     used = _functions((*question.hypotheses, *question.goals))
+    about = ((lemma, _functions((*lemma.requires, *lemma.ensures))) for lemma in _lemmas())
+    yield from lemma_calls("library", [lemma for lemma, names in about if names and names <= used], question)
+
+
+def lemma_calls(strategy: str, lemmas: Iterable[CoreLemma], question: Question) -> Iterator[Proposal]:
+    """Calls of those lemmas that match, alone and with a certificate from what they say."""
     calls: list[tuple[str, Term]] = []
-    for lemma in _lemmas():
-        about = _functions((*lemma.requires, *lemma.ensures))
-        if about and about <= used:
-            calls += islice(_calls(lemma, question), MAX_CALLS)
+    for lemma in lemmas:
+        calls += islice(_calls(lemma, question), MAX_CALLS)
     calls = calls[: 4 * MAX_CALLS]
     if not calls:
         return
     certified = _certified(question, calls)
     if certified:
-        yield Proposal("library-certified", certified, cost=5)
-    yield Proposal("library", tuple(line for line, _ in calls[:MAX_CALLS]), cost=7)
+        yield Proposal(f"{strategy}-certified", certified, cost=5)
+    yield Proposal(strategy, tuple(line for line, _ in calls[:MAX_CALLS]), cost=7)
 
 
 def _calls(lemma: CoreLemma, question: Question) -> Iterator[tuple[str, Term]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -29,6 +29,13 @@ from maxproof.formal.solution.types import SolutionState, SolutionVerdict
 
 EMPTY = Proposal("empty", (), cost=0)
 _JOINED = 4
+
+
+Complete = Callable[[FormalProblem, str], str]
+
+
+def _as_it_is(_: FormalProblem, text: str) -> str:
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,7 @@ class SymbolicProver:
         checker, limits: what judges every proposal, and what one check may spend.
         confirm: a second checker that should accept too. Proposals that it refuses are passed over as long as there are
             others; if it accepts none, the first that `checker` accepted is returned.
+        complete: adds to a submission the declarations that its strategies call and it lacks.
     """
 
     name = "symbolic"
@@ -64,7 +72,9 @@ class SymbolicProver:
         settings: ProverSettings | None = None,
         strategies: Sequence[Strategy] = STRATEGIES,
         confirm: tuple[Checker, Limits] | None = None,
+        complete: Complete = _as_it_is,
     ) -> None:
+        self._complete = complete
         self._checker = checker
         self._limits = limits
         self._settings = settings or ProverSettings()
@@ -74,7 +84,7 @@ class SymbolicProver:
     async def attempt(self, problem: FormalProblem, seed: int) -> Attempt:
         """The proposals are the same for every seed; the solver's own seed differs."""
         started = time.monotonic()
-        search = _Search(problem, self._checker, replace(self._limits, seed=seed), self._confirm)
+        search = _Search(problem, self._checker, replace(self._limits, seed=seed), self._confirm, self._complete)
         if await search.offer(EMPTY) or not search.worth_going_on:
             return search.attempt(seed, time.monotonic() - started)
         proposals = await asyncio.to_thread(self._proposals, problem)
@@ -115,8 +125,14 @@ class _Search:
     """One attempt: what was checked, what was accepted, what came closest."""
 
     def __init__(
-        self, problem: FormalProblem, checker: Checker, limits: Limits, confirm: tuple[Checker, Limits] | None
+        self,
+        problem: FormalProblem,
+        checker: Checker,
+        limits: Limits,
+        confirm: tuple[Checker, Limits] | None,
+        complete: Complete,
     ) -> None:
+        self._complete = complete
         self._problem = problem
         self._checker = checker
         self._limits = limits
@@ -167,7 +183,7 @@ class _Search:
         self._certified = certified
 
     async def _judge(self, proposal: Proposal) -> SolutionVerdict:
-        verdict = await check_solution(self._problem, f"{{\n{proposal.text}\n}}", self._checker, self._limits)
+        verdict = await check_solution(self._problem, self._text(proposal), self._checker, self._limits)
         self.checks += 1
         self._resource += verdict.result.resource if verdict.result is not None else 0
         return verdict
@@ -175,7 +191,7 @@ class _Search:
     async def _confirmed(self, proposal: Proposal) -> bool:
         assert self._confirm is not None, "only asked with a second checker"
         checker, limits = self._confirm
-        verdict = await check_solution(self._problem, f"{{\n{proposal.text}\n}}", checker, limits)
+        verdict = await check_solution(self._problem, self._text(proposal), checker, limits)
         if verdict.accepted:
             self._certified = str(checker.tool)
         return verdict.accepted
@@ -196,7 +212,10 @@ class _Search:
             seconds=seconds,
             resource=self._resource,
         )
-        return judged(made, verdict, f"{{\n{proposal.text}\n}}" if proposal.lines else "{}")
+        return judged(made, verdict, self._text(proposal))
+
+    def _text(self, proposal: Proposal) -> str:
+        return self._complete(self._problem, f"{{\n{proposal.text}\n}}" if proposal.lines else "{}")
 
 
 def _share(verdict: SolutionVerdict) -> float:
