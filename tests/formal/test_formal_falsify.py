@@ -62,6 +62,11 @@ def test_counterexamples_are_found_and_confirmed(
         ("p: bool, q: bool", "p", "p || q"),
         ("s: set<int>", "s == divisors(12)", "|s| == 6"),
         ("f: int -> int, n: int", "0 < n < 5 && forall k: int :: f(k) == k * k + n", "f(f(n)) > f(n)"),
+        (
+            "s: set<int>",
+            "(forall x: int :: x in s ==> 0 <= x) && forall n: nat :: n in s <==> divides(n, 36)",
+            "set_isum(s, (k: int) => k) == 91",
+        ),
         ("s: set<int>", "forall x: int :: x in s <==> 0 <= x < 10 && x % 3 == 0", "|s| == 4"),
     ],
 )
@@ -80,6 +85,7 @@ def test_finite_questions_are_decided(params: str, requires: str, ensures: str) 
         ("x: int", "0 <= x < 5", "sqrt(x as real) < 3.0"),
         ("x: int", "0 <= x < 1000000000000", "x * (x + 1) % 2 == 0"),
         ("f: int -> int", "f(0) == 1 && f(1) > 0", "f(1) + f(0) > 1"),
+        ("s: set<int>", "forall n: nat :: n in s <==> divides(n, 36)", "set_isum(s, (k: int) => k) == 91"),
     ],
 )
 def test_what_is_not_finite_or_computable_is_left_open(params: str, requires: str, ensures: str) -> None:

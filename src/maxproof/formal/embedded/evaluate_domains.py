@@ -5,7 +5,7 @@ Outside the candidates the conditions are false; among them the caller still ask
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -73,16 +73,43 @@ def antecedents(term: Term) -> tuple[Term, ...]:
     return tuple(found)
 
 
-def definition(bound: Sequence[Var], known: Term, value: Term) -> tuple[Var, Term] | None:
-    """What `forall bound :: known == value` says a set (`x in s`) or a function (`f(x)`) is, if it says that at all."""
+def definition(
+    bound: Sequence[Var], known: Term, value: Term, naturals: Collection[str] = ()
+) -> tuple[Var, Term] | None:
+    """What `forall bound :: known == value` says a set (`x in s`) or a function (`f(x)`) is, if it says that at all.
+
+    `naturals` are sets of whole numbers that are known to have natural numbers only.
+    """
     match known:
         case Builtin(op=Op.IN, args=(Var() as item, Var(sort=SetOf(element=element) as sort) as whole)):
-            if tuple(bound) == (item,) and item.sort == element and whole != item:
+            natural = item.sort == NAT and element == INT and whole.name in naturals
+            if tuple(bound) == (item,) and (item.sort == element or natural) and whole != item:
                 return whole, SetComp((item,), value, item, sort)
         case Invoke(function=Var(sort=FunctionOf(params=params) as sort) as function, args=args):
             if args == tuple(bound) and tuple(var.sort for var in bound) == params and len(set(args)) == len(args):
                 return function, Lambda(tuple(bound), value, sort)
     return None
+
+
+def sets_of_naturals(conditions: Sequence[Term]) -> frozenset[str]:
+    """The sets s of which a condition says `forall x: int :: x in s ==> 0 <= x`."""
+    found: set[str] = set()
+    for condition in conditions:
+        match condition:
+            case Quant(
+                kind="forall",
+                vars=(var,),
+                range=Bool(value=True),
+                body=Builtin(
+                    op=Op.IMPLIES,
+                    args=(
+                        Builtin(op=Op.IN, args=(Var() as item, Var(name=name))),
+                        Builtin(op=Op.LE, args=(Int(value=0), Var() as least)),
+                    ),
+                ),
+            ) if var == item == least and var.sort == INT:
+                found.add(name)
+    return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +148,7 @@ class Domain:
         self._choices: list[Choice] = []
         self._conditions: list[Condition] = []
         self._nodes = 5
+        self._naturals = sets_of_naturals(conditions)
         for condition in conditions:
             self._read_choice(condition)
             self._conditions.extend(self._read(condition, True))
@@ -232,7 +260,7 @@ class Domain:
                         self._add_choice(var.name, value, _alone(self._lazy(value)))
             case Quant(kind="forall", range=Bool(value=True), body=Builtin(op=Op.IFF | Op.EQ, args=(left, right))):
                 for known, value in ((left, right), (right, left)):
-                    defined = definition(term.vars, known, value)
+                    defined = definition(term.vars, known, value, self._naturals)
                     if defined is not None and defined[0].name in self._numbers:
                         self._add_choice(defined[0].name, defined[1], _alone(self._lazy(defined[1])))
 
