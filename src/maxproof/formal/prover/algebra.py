@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from maxproof.formal.embedded.core import Term
+from maxproof.formal.embedded.core import BOOL, INT, REAL, Builtin, Call, Invoke, Op, Term
 from maxproof.formal.embedded.core.show import show
-from maxproof.formal.prover.certificates import refutation
-from maxproof.formal.prover.polynomials import Fact, System
+from maxproof.formal.embedded.core.walk import free_variables, subnodes
+from maxproof.formal.prover.certificates import refutation, summands, value
+from maxproof.formal.prover.instances import literal
+from maxproof.formal.prover.polynomials import Fact, System, is_number, is_real
 from maxproof.formal.prover.question import Proposal, Question
 
 LEVELS = 4
@@ -41,3 +43,40 @@ def asserted(system: System, terms: list[Term]) -> list[Fact]:
     for term in terms:
         facts += [replace(fact, statement=f"assert {show(term)};") for fact in system.facts([term])]
     return facts
+
+
+def values(question: Question) -> Iterator[Proposal]:
+    """The values that equations leave for the atoms of the conclusions, then the conclusions as computations."""
+    terms = [instance.term for instance in question.instances]
+    system = System((*question.hypotheses, *terms, *question.goals, *_reflexive(question)))
+    facts = [*system.facts(question.hypotheses), *asserted(system, terms), *system.atom_facts()]
+    wanted = System((*question.goals, *_reflexive(question))).atoms
+    for level in (0, 1):
+        candidates = summands(system, [fact for fact in facts if fact.relation == "=="], level)
+        lines: dict[str, None] = {}
+        for atom in wanted:
+            found = value(candidates, system.poly(atom))
+            number = literal(found[0], REAL if is_real(atom) else INT) if found is not None else None
+            if found is None or number is None:
+                continue
+            lines.update(dict.fromkeys(statement for summand in found[1] for statement in summand.statements))
+            lines.setdefault(f"assert {show(Builtin(Op.EQ, (atom, number), BOOL))};")
+        if lines:
+            goals = (f"assert {show(goal)};" for goal in question.goals)
+            yield Proposal(f"values-{level}", tuple(dict.fromkeys([*lines, *goals])), cost=4 + 2 * level)
+
+
+def _reflexive(question: Question) -> list[Term]:
+    """Every number application in the conclusions as `t == t`, so that it becomes an atom of a system."""
+    found = [
+        node
+        for goal in question.goals
+        for node in subnodes(goal)
+        if isinstance(node, Call | Invoke) and is_number(node.sort) and not _has_bound(node, goal)
+    ]
+    return [Builtin(Op.EQ, (term, term), BOOL) for term in dict.fromkeys(found)]
+
+
+def _has_bound(term: Term, goal: Term) -> bool:
+    free = {var.name for var in free_variables(goal)}
+    return any(var.name not in free for var in free_variables(term))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
@@ -152,8 +153,27 @@ def combination(candidates: Sequence[Summand], target: PolyElement[Any]) -> list
     return _weighted([summand for summand in candidates if summand.relation == "=="], target, strict=False)
 
 
+def value(candidates: Sequence[Summand], atom: PolyElement[Any]) -> tuple[Fraction, list[Summand]] | None:
+    """The one value that equalities among the candidates leave for `atom`, with those that take part."""
+    one = atom.ring(1)
+    equalities = [summand for summand in candidates if summand.relation == "=="]
+    used = _solution([*equalities, Summand("==", one)], atom, strict=False)
+    if used is None:
+        return None
+    constant = sum((weight for weight, summand in used if summand.poly == one and not summand.statements), Fraction(0))
+    return constant, [summand for _, summand in used if summand.statements or summand.poly != one]
+
+
 def _weighted(candidates: Sequence[Summand], target: PolyElement[Any], *, strict: bool) -> list[Summand] | None:
-    """The candidates with a multiplier other than 0 in some weighted sum that equals `target`.
+    """The candidates with a multiplier other than 0 in some weighted sum that equals `target`."""
+    used = _solution(candidates, target, strict=strict)
+    return None if used is None else [summand for _, summand in used]
+
+
+def _solution(
+    candidates: Sequence[Summand], target: PolyElement[Any], *, strict: bool
+) -> list[tuple[Fraction, Summand]] | None:
+    """Multipliers other than 0 with their candidates, whose weighted sum equals `target`.
 
     Multipliers of inequalities are not negative; with `strict` those of strict inequalities add up to 1.
     """
@@ -182,8 +202,8 @@ def _weighted(candidates: Sequence[Summand], target: PolyElement[Any], *, strict
     if solver.check() != z3.sat:
         return None
     model = solver.model()
-    values = (model.eval(multiplier, model_completion=True) for multiplier in multipliers)
-    return [summand for value, summand in zip(values, candidates, strict=True) if value.as_fraction() != 0]
+    weights = (Fraction(model.eval(m, model_completion=True).as_fraction()) for m in multipliers)
+    return [(weight, summand) for weight, summand in zip(weights, candidates, strict=True) if weight]
 
 
 def _number(value: Any, context: z3.Context) -> z3.RatNumRef:

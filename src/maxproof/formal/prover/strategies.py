@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from maxproof.formal.prover.algebra import algebra
+from maxproof.formal.prover.algebra import algebra, values
 from maxproof.formal.prover.cases import cases
 from maxproof.formal.prover.compute import compute
 from maxproof.formal.prover.induction import induction
 from maxproof.formal.prover.library import library
 from maxproof.formal.prover.question import Strategy
 
-STRATEGIES: tuple[Strategy, ...] = (compute, algebra, library, induction, cases)
+STRATEGIES: tuple[Strategy, ...] = (compute, algebra, values, library, induction, cases)
