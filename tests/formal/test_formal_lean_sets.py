@@ -80,6 +80,14 @@ def test_opens_end_with_their_namespace_or_command() -> None:
     assert "namespace Nat" in second
 
 
+def test_theorems_before_a_definition_are_translated(tmp_path: Path) -> None:
+    file = tmp_path / "a.lean"
+    file.write_text("theorem a : True := trivial\ndef sqrt := 3\ntheorem b : True := trivial\n", "utf-8")
+    result = translate_set(file)
+    assert [p.name for p in result.problems] == ["a"]
+    assert [(r.name, r.construct) for r in result.refused] == [("b", "what comes after `def`")]
+
+
 def elaborated(theorem: Theorem | NotTranslated) -> str | None:
     """What stands in the way, None if nothing."""
     try:

@@ -14,13 +14,18 @@ from maxproof.formal.lean.parser import TermParser
 from maxproof.formal.lean.tree import BoundName, Theorem, check_depth
 
 _THEOREMS: Final = ("theorem", "lemma")
-_HARMLESS: Final = ("import", "set_option", "universe", "section", "noncomputable", "public", "module")
-_BARRIERS: Final = ("variable", "def", "abbrev", "axiom", "notation", "local", "instance", "structure", "inductive")
-_COMMANDS: Final = (
-    *(*_THEOREMS, *_HARMLESS, *_BARRIERS, "open", "namespace", "end", "example", "private", "protected", "@"),
-    *("scoped", "attribute", "macro", "macro_rules", "syntax", "infix", "infixl", "infixr", "prefix", "postfix"),
-    *("class", "opaque", "deriving", "mutual", "export", "#", "omit", "include", "alias"),
+_SCOPES: Final = ("open", "namespace", "section", "noncomputable", "end")
+_HARMLESS: Final = (
+    *("import", "set_option", "universe", "public", "module", "private", "protected", "example", "@", "#"),
+    *("omit", "deriving"),
 )
+# What may change the meaning of all that comes after it.
+_BARRIERS: Final = (
+    *("variable", "def", "abbrev", "axiom", "notation", "local", "scoped", "instance", "structure", "inductive"),
+    *("class", "opaque", "mutual", "export", "include", "alias", "attribute", "macro", "macro_rules", "syntax"),
+    *("infix", "infixl", "infixr", "prefix", "postfix"),
+)
+_COMMANDS: Final = frozenset((*_THEOREMS, *_SCOPES, *_HARMLESS, *_BARRIERS))
 
 
 def read_theorems(text: str, opened: Sequence[str] = ()) -> tuple[Theorem | NotTranslated, ...]:
@@ -31,26 +36,26 @@ def read_theorems(text: str, opened: Sequence[str] = ()) -> tuple[Theorem | NotT
         opened: namespaces that are open before the text begins.
 
     Raises:
-        NotTranslated: the text has no tokens to speak of (a comment without end, say), no theorem, or a command that
-            changes what the theorems after it mean (`variable`, `def`, `notation`, ...).
+        NotTranslated: a comment or string without end, a text without a theorem, or one that begins with no command.
     """
     tokens = tokenize(text)
     scope = _Scope(opened)
     theorems: list[Theorem | NotTranslated] = []
     for command in _commands(tokens):
-        word = command[0].text
-        if word in _THEOREMS:
-            try:
-                theorems.append(_theorem(command, text, scope.opened))
-            except NotTranslated as refusal:
-                refusal.name = refusal.name or (command[1].text if command[1].kind is Kind.IDENT else "")
-                theorems.append(refusal)
-            if scope.one_command is not None:
-                scope.one_command = None
-        else:
+        if command[0].text not in _THEOREMS:
             scope.read(command)
+            continue
+        name = command[1].text if command[1].kind is Kind.IDENT else ""
+        try:
+            if scope.barrier is not None:
+                raise NotTranslated(f"what comes after `{scope.barrier}`", command[0].at)
+            theorems.append(_theorem(command, text, scope.opened))
+        except NotTranslated as refusal:
+            refusal.name = refusal.name or name
+            theorems.append(refusal)
+        scope.for_one_command = ()
     if not theorems:
-        raise NotTranslated("no theorem", tokens[0].at)
+        raise NotTranslated(f"`{scope.barrier}`" if scope.barrier else "no theorem", tokens[0].at)
     return tuple(theorems)
 
 
@@ -69,38 +74,37 @@ def _commands(tokens: Sequence[Token]) -> list[list[Token]]:
 
 
 class _Scope:
-    """The namespaces that are open at a place."""
+    """The namespaces that are open at a place, and the first command that makes what follows unreadable."""
 
     def __init__(self, opened: Sequence[str]) -> None:
-        self._stack: list[tuple[str, tuple[str, ...]]] = [("", tuple(opened))]
-        self.one_command: tuple[str, ...] | None = None
+        self._stack: list[tuple[str, ...]] = [tuple(opened)]
+        self.for_one_command: tuple[str, ...] = ()
+        self.barrier: str | None = None
 
     @property
     def opened(self) -> tuple[str, ...]:
-        base = self._stack[-1][1]
-        return base if self.one_command is None else (*base, *self.one_command)
+        return (*self._stack[-1], *self.for_one_command)
 
     def read(self, command: Sequence[Token]) -> None:
+        """A command that is no theorem."""
         word, rest = command[0].text, [t.text for t in command[1:-1]]
-        name, opened = self._stack[-1]
+        opened = self._stack[-1]
         if word == "open":
-            if rest[-1:] == ["in"]:
-                self.one_command = tuple(rest[:-1])
-                return
-            names = [t for t in rest if t != "scoped"]
-            if any(t in ("(", "hiding", "renaming") for t in names):
-                raise NotTranslated("`open` with a list of names", command[0].at)
-            self._stack[-1] = (name, (*opened, *names))
+            names = tuple(t for t in rest if t not in ("scoped", "in"))
+            if {"(", "hiding", "renaming"} & set(names):
+                self.barrier = self.barrier or "open"
+            elif rest[-1:] == ["in"]:
+                self.for_one_command += names
+            else:
+                self._stack[-1] = (*opened, *names)
         elif word == "namespace":
-            self._stack.append((rest[0] if rest else "", (*opened, *rest[:1])))
+            self._stack.append((*opened, *rest[:1]))
         elif word == "section" or (word == "noncomputable" and rest[:1] == ["section"]):
-            self._stack.append(("", opened))
+            self._stack.append(opened)
         elif word == "end":
-            if len(self._stack) > 1:
-                self._stack.pop()
-        elif word not in ("import", "set_option", "universe", "@", "private", "protected", "#", "example", "public",
-                          "module", "noncomputable"):  # fmt: skip
-            raise NotTranslated(f"`{word}`", command[0].at)
+            del self._stack[max(1, len(self._stack) - 1) :]
+        elif word not in (*_HARMLESS, "noncomputable"):
+            self.barrier = self.barrier or word[:40]
 
 
 def _theorem(command: Sequence[Token], text: str, opened: tuple[str, ...]) -> Theorem:

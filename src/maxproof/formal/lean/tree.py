@@ -110,9 +110,8 @@ class BoundName:
 
     Attributes:
         name: `_` for an anonymous one.
-        type: as written; None where it was left to inference.
+        type: as written; None where it was left to inference. A proposition makes it a hypothesis.
         relation, bound: `∀ x > 0`: the bound variable stands left of `relation`; "" and None without.
-        proof: binds a proof (`(_ : y ≠ 0)` inside ∀): decided by the elaborator from `type`.
     """
 
     name: str
