@@ -288,4 +288,4 @@ GREEDY = {
     "nested quantifiers": "assert forall a: int, b: int, c: int, d: int, e: int :: a * b * c * d * e * x != 30031 * y;",
 }
 
-CHEATS = PUBLISHED | BYPASSED | OUTSIDE | SHADOWED | UNPROVED | PARADOXES | HOSTILE | GREEDY
+CHEATS = PUBLISHED | BYPASSED | OUTSIDE | SHADOWED | UNPROVED | PARADOXES | HOSTILE

@@ -95,7 +95,6 @@ def _expressions(inner):
         st.builds(ast.TupleExpr, _many(inner, 2)),
         st.builds(ast.SetDisplay, _many(inner), st.booleans()),
         st.builds(ast.SeqDisplay, _many(inner)),
-
         st.builds(ast.IfExpr, inner, inner, inner),
         lets(inner),
         st.builds(ast.LambdaExpr, binders(0), inner, _many(inner, 0, 1)),

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from formal_cheats import CHEATS, OUTSIDE, PUBLISHED, UNPROVED, WRONG
+from formal_cheats import CHEATS, GREEDY, OUTSIDE, PUBLISHED, UNPROVED, WRONG
 from formal_dafny import needs_dafny
 from formal_honest import HONEST, RIGHT
 
@@ -21,11 +21,11 @@ LIMITS = Limits(resource=3_000_000, seconds=5.0, wall_seconds=30.0)
 SAID_TOO_LITTLE = {SolutionState.TOOL_ERROR, SolutionState.ACCEPTED}
 
 
-async def states(checker_name, problem, submissions):
+async def states(checker_name, problem, submissions, limits=LIMITS):
     found = {}
     async with open_checker(checker_name, workers=1) as checker:
         for name, text in submissions.items():
-            verdict = await check_solution(problem, text, checker, LIMITS)
+            verdict = await check_solution(problem, text, checker, limits)
             found[name] = verdict.state
     return found
 
@@ -49,3 +49,12 @@ async def test_every_honest_proof_is_accepted(checker_name):
     problem = problem_from_text(RIGHT, Path("right.dfy"))
     found = await states(checker_name, problem, HONEST)
     assert {name: state for name, state in found.items() if state is not SolutionState.ACCEPTED} == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("checker_name", ["embedded", pytest.param("dafny-2.3", marks=needs_dafny)])
+async def test_greedy_submissions_end_at_the_limits(checker_name):
+    problem = problem_from_text(WRONG, Path("wrong.dfy"))
+    limits = Limits(resource=3_000_000, seconds=3.0, wall_seconds=8.0, memory_mb=1024)
+    found = await states(checker_name, problem, GREEDY, limits)
+    assert {name: state for name, state in found.items() if state in SAID_TOO_LITTLE} == {}

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from enum import Enum
-from fractions import Fraction
 from typing import Any, Final
 
 from maxproof.formal.syntax.ast import (
@@ -49,21 +47,25 @@ from maxproof.formal.syntax.ast import (
     Update,
 )
 from maxproof.formal.syntax.dialect import Dialect
+from maxproof.formal.syntax.print_shape import (
+    AS,
+    BRACKETED,
+    LEVELS,
+    PRIMARY,
+    SUM,
+    Place,
+    bare_relation,
+    decimal,
+    first,
+    inside,
+    last,
+    level_of,
+    op_of,
+    stands_bare,
+)
 from maxproof.formal.syntax.printed import Writer
 
-_LEVELS: Final = {"<==>": 1, "==>": 2, "<==": 2, "&&": 3, "||": 3, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
-_RELATION, _SUM, _AS, _UNARY, _PRIMARY, BRACKETED = 4, 5, 7, 8, 9, 10
-_ENDLESS: Final = (IfExpr, LetExpr, LambdaExpr, Quantifier, Comprehension, MatchExpr, StmtExpr)
 _STRING = re.compile(r'(?:[^"\\\r\n]|\\[^\r\n])*\Z')
-
-
-class Place(Enum):
-    """Where an expression stands, which decides what may end it without parentheses."""
-
-    BODY = "a function's body"
-    CLOSED = "between closing signs"
-    CLAUSE = "a clause, where Dafny reads no bare lambda"
-    ITEM = "one of several, with commas between"
 
 
 class ExpressionPrinter:
@@ -135,7 +137,7 @@ class ExpressionPrinter:
             place: what surrounds it, when nothing to its right can join it (`level` 0).
             level: for an operand: how tightly it must bind to stand without parentheses; `BRACKETED`: it never may.
         """
-        bare = _level(expression) >= level if level else _stands_bare(expression, place)
+        bare = level_of(expression) >= level if level else stands_bare(expression, place)
         if not bare:
             self._write("(")
         opened = self.writer.open(expression)
@@ -149,12 +151,12 @@ class ExpressionPrinter:
         if len(items) == 1 and not force:
             self.expression(items[0])
             return
-        closes = [any(_bare_relation(item, ">")) for item in items]
+        closes = [any(bare_relation(item, ">")) for item in items]
         for index, item in enumerate(items):
             if index:
                 self._write(", ")
             # `a < b, c > (d)` reads as `a<b, c>(d)`, a call with type arguments.
-            if any(closes[index + 1 :]) and any(_bare_relation(item, "<")):
+            if any(closes[index + 1 :]) and any(bare_relation(item, "<")):
                 self.expression(item, level=BRACKETED)
             else:
                 self.expression(item, Place.ITEM, level)
@@ -171,7 +173,7 @@ class ExpressionPrinter:
         self._write(str(node.value))
 
     def _real(self, node: RealLiteral, _place: Place) -> None:
-        self._write(_decimal(node.value))
+        self._write(decimal(node.value))
 
     def _bool(self, node: BoolLiteral, _place: Place) -> None:
         self._write("true" if node.value else "false")
@@ -186,34 +188,34 @@ class ExpressionPrinter:
 
     def _unary(self, node: Unary, _place: Place) -> None:
         self._write(node.op)
-        self.expression(node.operand, level=_PRIMARY)
+        self.expression(node.operand, level=PRIMARY)
 
     def _cardinality(self, node: Cardinality, _place: Place) -> None:
         self._write("|")
         # `||` is another sign.
-        touching = isinstance(_first(node.operand), Cardinality) or isinstance(_last(node.operand), Cardinality)
+        touching = isinstance(first(node.operand), Cardinality) or isinstance(last(node.operand), Cardinality)
         self.expression(node.operand, level=BRACKETED if touching else 1)
         self._write("|")
 
     def _binary(self, node: Binary, _place: Place) -> None:
-        level = _LEVELS[node.op]
+        level = LEVELS[node.op]
         left, right = level, level + 1
         if node.op in ("==>", "<==", "&&", "||"):
             # These mix with their like only.
-            left = level if node.op != "==>" and _op(node.left) == node.op else level + 1
-            right = level if node.op == "==>" and _op(node.right) == node.op else level + 1
+            left = level if node.op != "==>" and op_of(node.left) == node.op else level + 1
+            right = level if node.op == "==>" and op_of(node.right) == node.op else level + 1
         self.expression(node.left, level=left)
         self._write(f" {node.op} ")
         self.expression(node.right, level=right)
 
     def _comparison(self, node: Comparison, _place: Place) -> None:
-        self.expression(node.operands[0], level=_SUM)
+        self.expression(node.operands[0], level=SUM)
         for op, operand in zip(node.ops, node.operands[1:], strict=True):
             self._write(f" {op} ")
-            self.expression(operand, level=_SUM)
+            self.expression(operand, level=SUM)
 
     def _as(self, node: AsExpr, _place: Place) -> None:
-        self.expression(node.value, level=_AS)
+        self.expression(node.value, level=AS)
         self._write(" as ")
         if isinstance(node.type, FunctionType):
             self._write("(")
@@ -225,7 +227,7 @@ class ExpressionPrinter:
     def _base(self, node: Expr) -> None:
         """What a member, an index or arguments follow."""
         number = isinstance(node, IntLiteral | RealLiteral)
-        self.expression(node, level=BRACKETED if number else _PRIMARY)
+        self.expression(node, level=BRACKETED if number else PRIMARY)
 
     def _apply(self, node: Apply, _place: Place) -> None:
         self._base(node.function)
@@ -295,7 +297,7 @@ class ExpressionPrinter:
         self._write(" then ")
         self.expression(node.then)
         self._write(" else ")
-        self.expression(node.otherwise, place if isinstance(node.otherwise, IfExpr) else _inside(place))
+        self.expression(node.otherwise, place if isinstance(node.otherwise, IfExpr) else inside(place))
 
     def _let(self, node: LetExpr, place: Place) -> None:
         self._write("var ")
@@ -316,20 +318,20 @@ class ExpressionPrinter:
             self._write(" requires ")
             self.expression(condition, level=1)
         self._write(" => ")
-        self.expression(node.body, _inside(place))
+        self.expression(node.body, inside(place))
 
     def _quantifier(self, node: Quantifier, place: Place) -> None:
         self._write(f"{node.kind} ")
         self.domain(node.binders, node.attributes, node.range)
         self._write(" :: ")
-        self.expression(node.body, _inside(place))
+        self.expression(node.body, inside(place))
 
     def _comprehension(self, node: Comprehension, place: Place) -> None:
         self._write("set " if node.finite else "iset ")
         self.domain(node.binders, node.attributes, node.range)
         if node.term is not None:
             self._write(" :: ")
-            self.expression(node.term, _inside(place))
+            self.expression(node.term, inside(place))
 
     def domain(self, binders: Iterable[Binder], attributes: Iterable[Attribute], limits: Expr | None) -> None:
         self.binders(binders)
@@ -352,7 +354,7 @@ class ExpressionPrinter:
             self._write(" => ")
             if isinstance(case.body, tuple):
                 raise ValueError("a case of a match expression holds an expression")
-            self.expression(case.body, _inside(place))
+            self.expression(case.body, inside(place))
             self.writer.close(opened)
         self._write(" }")
 
@@ -389,109 +391,3 @@ class ExpressionPrinter:
         MatchExpr: _match,
         StmtExpr: _statement,
     }
-
-
-def _stands_bare(expression: Expr, place: Place) -> bool:
-    if not isinstance(expression, _ENDLESS) or place is Place.BODY:
-        return True
-    if isinstance(expression, LambdaExpr):
-        return place is not Place.CLAUSE
-    return place is not Place.ITEM and not isinstance(expression, LetExpr | StmtExpr)
-
-
-def _inside(place: Place) -> Place:
-    """Where the last part of an endless expression stands."""
-    return Place.CLOSED if place is Place.BODY else place
-
-
-def _level(expression: Expr) -> int:
-    match expression:
-        case Binary():
-            return _LEVELS[expression.op]
-        case Comparison():
-            return _RELATION
-        case AsExpr():
-            # After a datatype's name, `<` could open type arguments.
-            plain = not isinstance(expression.type, NamedType) or expression.type.name in ("int", "nat", "real", "bool")
-            return _AS if plain else _RELATION
-        case Unary():
-            return _UNARY
-        case RealLiteral() if "/" in _decimal(expression.value):
-            return _LEVELS["/"]
-        case IntLiteral() | RealLiteral() if expression.value < 0:
-            return _UNARY
-    return 0 if isinstance(expression, _ENDLESS) else _PRIMARY
-
-
-def _op(expression: Expr) -> str:
-    return expression.op if isinstance(expression, Binary) else ""
-
-
-def _first(expression: Expr) -> Expr:
-    """The leaf that is printed first, if no parentheses come before it."""
-    while True:
-        match expression:
-            case Binary():
-                expression = expression.left
-            case Comparison():
-                expression = expression.operands[0]
-            case Apply():
-                expression = expression.function
-            case AsExpr() | Member() | Index() | Slice() | Update():
-                expression = expression.value
-            case _:
-                return expression
-
-
-def _last(expression: Expr) -> Expr:
-    """The leaf that is printed last, if no parentheses come after it."""
-    while True:
-        match expression:
-            case Binary():
-                expression = expression.right
-            case Comparison():
-                expression = expression.operands[-1]
-            case Unary():
-                expression = expression.operand
-            case _:
-                return expression
-
-
-def starts_with_brace(expression: Expr) -> bool:
-    """Whether its text begins with `{`, which opens a block where a statement or a hint may stand."""
-    first = _first(expression)
-    return isinstance(first, SetDisplay) and first.finite
-
-
-def _bare_relation(expression: Expr, op: str) -> Iterable[bool]:
-    """Whether `op` is printed in `expression` outside all brackets: one True for each time, at least."""
-    waiting = [expression]
-    while waiting:
-        node = waiting.pop()
-        match node:
-            case Comparison():
-                yield op in node.ops
-                waiting.extend(node.operands)
-            case Binary():
-                waiting.extend((node.left, node.right))
-            case Unary():
-                waiting.append(node.operand)
-            case AsExpr():
-                waiting.append(node.value)
-            case LambdaExpr():
-                waiting.append(node.body)
-
-
-def _decimal(value: Fraction) -> str:
-    """`0.25`; a fraction that no decimal equals as a quotient, `1.0 / 3.0`."""
-    rest, places = value.denominator, 0
-    twos = (rest & -rest).bit_length() - 1
-    rest >>= twos
-    while rest % 5 == 0:
-        rest //= 5
-        places += 1
-    if rest != 1:
-        return f"{value.numerator}.0 / {value.denominator}.0"
-    places = max(places, twos, 1)
-    digits = str(abs(value.numerator) * 10**places // value.denominator).rjust(places + 1, "0")
-    return f"{'-' if value < 0 else ''}{digits[:-places]}.{digits[-places:]}"

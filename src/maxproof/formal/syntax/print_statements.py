@@ -27,7 +27,8 @@ from maxproof.formal.syntax.ast import (
     While,
 )
 from maxproof.formal.syntax.dialect import Dialect
-from maxproof.formal.syntax.print_expressions import BRACKETED, ExpressionPrinter, Place, starts_with_brace
+from maxproof.formal.syntax.print_expressions import ExpressionPrinter
+from maxproof.formal.syntax.print_shape import BRACKETED, Place, starts_with_brace
 from maxproof.formal.syntax.printed import Writer
 
 

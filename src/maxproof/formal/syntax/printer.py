@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from maxproof.formal.syntax.ast import Attribute, Datatype, Declaration, Expr, Function, Lemma, Program, Stmt, Type
 from maxproof.formal.syntax.dialect import Dialect
-from maxproof.formal.syntax.print_expressions import Place
+from maxproof.formal.syntax.print_shape import Place
 from maxproof.formal.syntax.print_statements import StatementPrinter
 from maxproof.formal.syntax.printed import Printed, Writer
 
