@@ -74,6 +74,17 @@ PAIRS = {
         "(s: set<int>) requires s == (set x: int | 0 <= x < 10 && x % 3 == 1) ensures |s| == 3 && 7 in s",
         "(s: set<int>) requires s == (set x: int | 0 <= x < 10 && x % 3 == 1) ensures |s| == 4",
     ),
+    "given set": (
+        "(s: set<int>) requires forall x: int :: x in s ==> x >= 0 "
+        "requires forall n: nat :: n in s <==> divides(n, 36) ensures set_isum(s, (k: int) => k) == 91",
+        "(s: set<int>) requires forall n: nat :: n in s <==> divides(n, 36) ensures set_isum(s, (k: int) => k) == 91",
+    ),
+    "nested quantifiers": (
+        "(f: real -> real) "
+        "requires forall x: real :: x > 0.0 ==> forall y: real :: y > 0.0 ==> f(x * y) == rdiv(f(x), y) "
+        "requires f(500.0) == 3.0 ensures f(600.0) == 5.0 / 2.0",
+        "(f: int -> int) requires exists x: int :: x > 5 && exists x: int :: x < 5 && f(x) == 1 ensures f(6) == 1",
+    ),
     "union": (
         "(s: set<int>, t: set<int>) ensures s <= s + t && s * t <= s && (s - t) !! t",
         "(s: set<int>, t: set<int>) ensures s + t <= s",

@@ -19,7 +19,6 @@ from maxproof.formal.embedded.core import (
     INT,
     NAT,
     REAL,
-    Bool,
     Builtin,
     Call,
     CoreFunction,
@@ -71,9 +70,7 @@ CORE = CoreProgram({}, {"double": _double(), "steps": _steps()}, {})
 
 
 def integers(depth: int, bound: tuple[Var, ...] = ()) -> st.SearchStrategy[Term]:
-    leaves = st.one_of(
-        st.integers(-4, 7).map(Int), st.sampled_from((X, Y, N, *bound)), st.sampled_from((X, *bound))
-    )
+    leaves = st.one_of(st.integers(-4, 7).map(Int), st.sampled_from((X, Y, N, *bound)), st.sampled_from((X, *bound)))
     if depth == 0:
         return leaves
     inner = integers(depth - 1, bound)
@@ -86,7 +83,9 @@ def integers(depth: int, bound: tuple[Var, ...] = ()) -> st.SearchStrategy[Term]
         st.builds(lambda a: Invoke(F, (a,), INT), inner),
         st.builds(lambda a: Call("double", (a,), INT), inner),
         st.builds(lambda a: Call("steps", (op(Op.MOD, a, Int(4)),), NAT), inner),
-        st.builds(lambda a: op(Op.FLOOR, op(Op.DIV, op(Op.TO_REAL, a, sort=REAL), Real(Fraction(2)), sort=REAL)), inner),
+        st.builds(
+            lambda a: op(Op.FLOOR, op(Op.DIV, op(Op.TO_REAL, a, sort=REAL), Real(Fraction(2)), sort=REAL)), inner
+        ),
         st.builds(lambda v, b: Let(Var("l", INT), v, op(Op.ADD, Var("l", INT), b)), inner, inner),
         st.builds(lambda b, a: Invoke(Lambda((K,), b, F.sort), (a,), INT), integers(depth - 1, (K,)), inner)
         if not bound
@@ -157,22 +156,27 @@ def booleans(depth: int, bound: tuple[Var, ...] = ()) -> st.SearchStrategy[Term]
     choices = [
         atoms,
         st.builds(lambda a: op(Op.NOT, a, sort=BOOL), inner),
-        st.builds(lambda o, a, b: op(o, a, b, sort=BOOL), st.sampled_from((Op.AND, Op.OR, Op.IMPLIES, Op.IFF)), inner, inner),
+        st.builds(
+            lambda o, a, b: op(o, a, b, sort=BOOL), st.sampled_from((Op.AND, Op.OR, Op.IMPLIES, Op.IFF)), inner, inner
+        ),
     ]
+    quantified = st.builds(
+        lambda kind, low, width, body: _bounded(kind, low, width, body),
+        st.sampled_from(("forall", "exists")),
+        integers(0, bound),
+        st.integers(0, 4),
+        booleans(depth - 1, (K,)),
+    )
+    choices.append(quantified)  # under a quantifier it binds the same name again
     if not bound:
-        quantified = st.builds(
-            lambda kind, low, width, body: _bounded(kind, low, width, body),
-            st.sampled_from(("forall", "exists")),
-            integers(0),
-            st.integers(0, 4),
-            booleans(depth - 1, (K,)),
-        )
         choices += [
-            quantified,
             st.builds(lambda o, a, b: op(o, a, b, sort=BOOL), compare, reals(1), reals(1)),
             st.builds(lambda a, s: op(Op.IN, a, s, sort=BOOL), integers(0), sets(1)),
             st.builds(
-                lambda o, a, b: op(o, a, b, sort=BOOL), st.sampled_from((Op.EQ, Op.SUBSET, Op.DISJOINT, Op.PROPER_SUBSET)), sets(1), sets(1)
+                lambda o, a, b: op(o, a, b, sort=BOOL),
+                st.sampled_from((Op.EQ, Op.SUBSET, Op.DISJOINT, Op.PROPER_SUBSET)),
+                sets(1),
+                sets(1),
             ),
             st.builds(lambda s, a: op(Op.LE, op(Op.CARD, s, sort=NAT), a, sort=BOOL), sets(1), integers(0)),
             st.builds(lambda s, a: op(Op.EQ, op(Op.CARD, s, sort=NAT), a, sort=BOOL), sets(1), integers(0)),
@@ -181,6 +185,7 @@ def booleans(depth: int, bound: tuple[Var, ...] = ()) -> st.SearchStrategy[Term]
 
 
 def _bounded(kind: Any, low: Term, width: int, body: Term) -> Quant:
+    """`low` may name an outer variable that is called as the bound one; then it is read as the bound one."""
     high = op(Op.ADD, low, Int(width))
     return Quant(kind, (K,), op(Op.AND, op(Op.LE, low, K, sort=BOOL), op(Op.LT, K, high, sort=BOOL), sort=BOOL), body)
 

@@ -195,10 +195,11 @@ def _definition(hypotheses: list[Term], scope: Scope) -> tuple[int, str, Term] |
                 guard = conjunction([bounds, *premises])
                 if isinstance(claim, Builtin) and claim.op in (Op.EQ, Op.IFF):
                     for call, value in (claim.args, claim.args[::-1]):
-                        for reading in (_function, _set):
-                            found = reading(call, value, guard, hypothesis.vars, scope)
-                            if found is not None:
-                                return place, *found
+                        found = _function(call, value, guard, hypothesis.vars, scope) or _set(
+                            call, value, guard, hypothesis.vars, scope, hypotheses
+                        )
+                        if found is not None:
+                            return place, *found
     return None
 
 
@@ -227,7 +228,9 @@ def _function(call: Term, value: Term, guard: Term, bound: tuple[Var, ...], scop
     return name, Lambda(new, body, sort)
 
 
-def _set(call: Term, value: Term, guard: Term, bound: tuple[Var, ...], scope: Scope) -> tuple[str, Term] | None:
+def _set(
+    call: Term, value: Term, guard: Term, bound: tuple[Var, ...], scope: Scope, hypotheses: list[Term]
+) -> tuple[str, Term] | None:
     """The set that S is by `forall x | guard :: x in S <==> value`: elsewhere it is any other set."""
     match call:
         case Builtin(op=Op.IN, args=(Var(name=item), Var(name=name, sort=SetOf() as sort) as whole)):
@@ -243,10 +246,23 @@ def _set(call: Term, value: Term, guard: Term, bound: tuple[Var, ...], scope: Sc
     new = scope.fresh(item, sort.element)
     renaming: dict[str, Term] = {item: new}
     inside = substitute(value, renaming)
-    if guard != Bool(True):
+    natural = Builtin(Op.LE, (Int(0), new), BOOL)
+    if substitute(guard, renaming) == natural and any(_natural(h, whole) for h in hypotheses):
+        inside = conjunction([natural, inside])
+    elif guard != Bool(True):
         other = Builtin(Op.IN, (new, scope.fresh(whole.name, sort)), BOOL)
         inside = Builtin(Op.ITE, (substitute(guard, renaming), inside, other), BOOL)
     return name, SetComp((new,), inside, new, sort)
+
+
+def _natural(hypothesis: Term, whole: Var) -> bool:
+    """The hypothesis says that all members of the set `whole` are natural numbers."""
+    match hypothesis:
+        case Quant(kind="forall", vars=(var,), range=bounds, body=body):
+            premises, claim = split_implication(body)
+            inside = Builtin(Op.IN, (var, whole), BOOL)
+            return [*flat(bounds), *premises] == [inside] and claim == Builtin(Op.LE, (Int(0), var), BOOL)
+    return False
 
 
 def _total(value: Term) -> bool:
