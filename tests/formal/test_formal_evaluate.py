@@ -19,6 +19,7 @@ from maxproof.formal.embedded.evaluate import (
     evaluate,
 )
 from maxproof.formal.embedded.evaluate_natives import NATIVES
+from maxproof.formal.embedded.evaluate_roots import floor_of_root
 from maxproof.formal.embedded.evaluate_values import Data, table, value_term, value_text
 from maxproof.formal.embedded.resolve import resolve
 from maxproof.formal.prelude.load import prelude
@@ -94,6 +95,14 @@ def value(sort: str, text: str, params: str = "", more: str = "", **env: Any) ->
         ("real", "rpow(0.0, 0.0)", Fraction(1)),
         ("real", "logb(8.0, 0.25)", Fraction(-2, 3)),
         ("real", "logb(1.0, 5.0)", Fraction(0)),
+        ("bool", "sqrt(2.0) < 1.5 && 1.4 < sqrt(2.0) && sqrt(2.0) != 1.41", True),
+        ("bool", "-sqrt(5.0) <= -2.0 && 2.0 * sqrt(3.0) == sqrt(12.0) && 1.0 / sqrt(2.0) == sqrt(2.0) / 2.0", True),
+        ("bool", "sqrt(-1.0) == 0.0 && rdiv(1.0, sqrt(-1.0)) < 1.0 && sqrt(3.0) > sqrt(2.0)", True),
+        ("bool", "(-sqrt(2.0)) * (-sqrt(2.0)) == 2.0", True),
+        ("int", "isum(1, 17, (k: int) => floor(sqrt(k as real)))", 38),
+        ("int", "100 * sqrt(10.0).Floor + 10 * ceil(sqrt(10.0)) - floor(-sqrt(10.0)) + ceil(-sqrt(9.0))", 341),
+        ("set<int>", "set n: nat | n < 100 && 2.0 < sqrt(n as real) < 3.5", frozenset(range(5, 13))),
+        ("iset<int>", "iset n: nat | sqrt(n as real) < 2.0", frozenset(range(4))),
         ("int", "rat_num(-6.0 / 4.0) * 10 + rat_den(-6.0 / 4.0)", -28),
         ("complex", "cpow(Complex(0.0, 1.0), 3)", Data("Complex", (Fraction(0), Fraction(-1)))),
         ("real", "cabs(Complex(3.0, -4.0))", Fraction(5)),
@@ -286,6 +295,34 @@ def test_roots_and_logarithms_invert_powers(x: Fraction, base: Fraction, exponen
         assert NATIVES["logb"](meter, base, base**exponent) == exponent
     if x:
         assert NATIVES["rpow"](meter, x ** abs(exponent), Fraction(1, exponent)) == (x if exponent > 0 else 1 / x)
+
+
+@given(st.fractions(-30, 30, max_denominator=6))
+def test_floor_of_a_root(square: Fraction) -> None:
+    floor = floor_of_root(square)
+    assert floor * abs(floor) <= square < (floor + 1) * abs(floor + 1)
+
+
+@given(
+    st.sampled_from(["<", "<=", ">", ">=", "==", "!="]),
+    st.integers(-6, 12),
+    st.integers(1, 3),
+    st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_roots_are_compared_exactly(op: str, bound: int, factor: int, negative: bool) -> None:
+    sign = "-" if negative else ""
+    found = value(
+        "set<int>", f"set n: int | -3 <= n <= 40 && {sign}({factor}.0 * sqrt(n as real)) {op} {bound}.0 / 2.0"
+    )
+
+    def compared(n: int) -> int:
+        """The sign of the left side minus the right one, from their squares."""
+        left, right = (-1 if negative else 1) * 4 * factor**2 * max(n, 0), bound * abs(bound)
+        return (left > right) - (left < right)
+
+    holds = {"<": [-1], "<=": [-1, 0], ">": [1], ">=": [0, 1], "==": [0], "!=": [-1, 1]}[op]
+    assert found == {n for n in range(-3, 41) if compared(n) in holds}
 
 
 def test_values_are_told_as_dafny() -> None:

@@ -40,6 +40,7 @@ from maxproof.formal.embedded.core import (
 from maxproof.formal.embedded.evaluate_control import connective, described, field, let, power_remainder, refuse, search
 from maxproof.formal.embedded.evaluate_domains import Code, Domain, antecedents, facts
 from maxproof.formal.embedded.evaluate_operators import chain, operator
+from maxproof.formal.embedded.evaluate_roots import comparison, floor_of_root, has_root, signed_square
 from maxproof.formal.embedded.evaluate_values import (
     Data,
     Function,
@@ -166,6 +167,11 @@ class Compiler:
                 return lambda frame: then(frame) if test(frame) else other(frame)
             case Op.EQ if has_functions(args[0].sort, self.core):
                 return refuse("equality of functions")
+            case Op.LT | Op.LE | Op.EQ if any(has_root(arg, self.functions.native) for arg in args):
+                return comparison(op, self._signed_square(args[0], slots), self._signed_square(args[1], slots))
+            case Op.FLOOR if has_root(args[0], self.functions.native):
+                square = self._signed_square(args[0], slots)
+                return lambda frame: floor_of_root(square(frame))
             case Op.IN:
                 return self._member(self.code(args[0], slots), args[1], slots)
             case Op.MOD if isinstance(args[0], Call) and args[0].name == "ipow" and self.functions.native("ipow"):
@@ -175,6 +181,9 @@ class Compiler:
                 parts = [self.code(arg, slots) for arg in operands(term)]
                 return chain(op, term.sort, parts, self.meter)
         return operator(op, args[0].sort if args else term.sort, [self.code(arg, slots) for arg in args], self.meter)
+
+    def _signed_square(self, term: Term, slots: Mapping[str, int]) -> Code:
+        return signed_square(term, lambda part: self.code(part, slots), self.functions.native, self.meter)
 
     def _member(self, item: Code, members: Term, slots: Mapping[str, int]) -> Code:
         """Membership, without the whole set where its description decides it."""
@@ -208,6 +217,10 @@ class Compiler:
     # Calls
 
     def _call(self, term: Call, slots: Mapping[str, int]) -> Code:
+        native = self.functions.native
+        if term.name in ("floor", "ceil") and native(term.name) and has_root(term.args[0], native):
+            square, sign = self._signed_square(term.args[0], slots), 1 if term.name == "floor" else -1
+            return lambda frame: sign * floor_of_root(sign * square(frame))
         call = self.functions.call(term.name)
         codes = [self.code(arg, slots) for arg in term.args]
         return lambda frame: call(tuple([code(frame) for code in codes]))

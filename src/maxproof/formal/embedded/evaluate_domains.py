@@ -31,24 +31,22 @@ from maxproof.formal.embedded.core import (
     Var,
 )
 from maxproof.formal.embedded.core.walk import free_variables
+from maxproof.formal.embedded.evaluate_conditions import Condition, Divides, OneOf, Within
 from maxproof.formal.embedded.evaluate_intervals import (
     ALL,
     Absolute,
     AtLeast,
     Box,
-    Condition,
-    Divides,
     Empty,
     Floor,
-    OneOf,
     Power,
     Product,
     Quotient,
     Range,
+    SquareRoot,
     Sum,
     Tree,
     Unknown,
-    Within,
 )
 from maxproof.formal.embedded.evaluate_values import Meter, NotComputable, OutOfBudget, Value, in_order
 
@@ -367,6 +365,8 @@ class Domain:
                 2 <= exponent <= 64 and self._native(name)
             ):
                 return Power(needs, code, self._tree(base), exponent)
+            case Call(name="sqrt", args=(inner,)) if self._native("sqrt"):
+                return SquareRoot(needs, code, self._tree(inner))
             case Call(name="iabs" | "rabs" as name, args=(inner,)) if self._native(name):
                 return Absolute(needs, code, self._tree(inner))
         return AtLeast(needs, code) if term.sort == NAT else Tree(needs, code)

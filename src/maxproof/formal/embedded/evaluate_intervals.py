@@ -1,9 +1,9 @@
 """Interval constraints: from conditions on whole and real variables to ranges that hold all their solutions.
 
-A condition is read into a tree of arithmetic whose leaves are unknowns and computable terms. `narrow` sends the
-condition's own range down the tree and cuts the ranges of the unknowns (the HC4 contractor). Ranges are closed and
-exact (rational bounds); None is an infinite end. What a tree doesn't understand has the range of all numbers, so that a
-range is never too small.
+A condition (`evaluate_conditions`) is about a tree of arithmetic whose leaves are unknowns and computable terms.
+`narrow` sends the condition's own range down the tree and cuts the ranges of the unknowns (the HC4 contractor). Ranges
+are closed and exact (rational bounds); None is an infinite end. What a tree doesn't understand has the range of all
+numbers, so that a range is never too small.
 """
 
 from __future__ import annotations
@@ -170,19 +170,19 @@ def _multiplied(x: Range, y: Range) -> Range:
         else:
             up = _upwards(a, a_end) == _upwards(b, b_end)
             (highs if up else lows).append(None)
-    return _lowest(lows), _highest(highs)
+    return lowest(lows), highest(highs)
 
 
 def _upwards(bound: Bound, end: int) -> bool:
     return bound > 0 if bound is not None else end == 1
 
 
-def _lowest(bounds: Sequence[Bound]) -> Bound:
+def lowest(bounds: Sequence[Bound]) -> Bound:
     finite = [bound for bound in bounds if bound is not None]
     return min(finite) if len(finite) == len(bounds) and finite else None
 
 
-def _highest(bounds: Sequence[Bound]) -> Bound:
+def highest(bounds: Sequence[Bound]) -> Bound:
     finite = [bound for bound in bounds if bound is not None]
     return max(finite) if len(finite) == len(bounds) and finite else None
 
@@ -292,6 +292,25 @@ class Absolute(Tree):
 
 
 @dataclass(slots=True, eq=False)
+class SquareRoot(Tree):
+    """0 for numbers below 0."""
+
+    inner: Tree
+
+    def forward(self, box: Box) -> Range:
+        low, high = self.inner.range(box)
+        least = 0 if low is None or low <= 0 else math.isqrt(math.floor(low))
+        return least, None if high is None else (_root_above(high, 2) if high > 0 else 0)
+
+    def backward(self, to: Range, box: Box) -> None:
+        low, high = to
+        if high is not None and high < 0:
+            raise Empty
+        least = low * low if low is not None and low > 0 else None
+        self.inner.narrow((least, None if high is None else high * high), box)
+
+
+@dataclass(slots=True, eq=False)
 class Quotient(Tree):
     """Euclidean quotient by a constant > 0."""
 
@@ -329,64 +348,3 @@ class Floor(Tree):
         self.inner.narrow(
             (None if low is None else math.ceil(low), None if high is None else math.floor(high) + 1), box
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Within:
-    """The condition that `tree` is in `limits`."""
-
-    tree: Tree
-    limits: Range
-
-    def apply(self, box: Box) -> None:
-        low, high = self.tree.range(box)
-        want_low, want_high = self.limits
-        if (low is not None and want_high is not None and low > want_high) or (
-            high is not None and want_low is not None and high < want_low
-        ):
-            raise Empty
-        self.tree.narrow(self.limits, box)
-
-
-@dataclass(frozen=True, slots=True)
-class Divides:
-    """`number` is a multiple of `divisor`, so that it's 0 or no smaller in size."""
-
-    divisor: Tree
-    number: Tree
-
-    def apply(self, box: Box) -> None:
-        low, high = self.number.range(box)
-        self.divisor.range(box)
-        if low is not None and high is not None and (low > 0 or high < 0):
-            size = max(-low, high)
-            self.divisor.narrow((-size, size), box)
-
-
-@dataclass(frozen=True, slots=True)
-class OneOf:
-    """One of several lists of conditions holds."""
-
-    cases: tuple[tuple[Condition, ...], ...]
-
-    def apply(self, box: Box) -> None:
-        boxes = [one for case in self.cases if (one := _applied(case, box)) is not None]
-        if not boxes:
-            raise Empty
-        for index in range(len(box.ranges)):
-            lows = [one.ranges[index][0] for one in boxes]
-            highs = [one.ranges[index][1] for one in boxes]
-            box.cut(index, (_lowest(lows), _highest(highs)))
-
-
-def _applied(case: Sequence[Condition], box: Box) -> Box | None:
-    try:
-        own = box.copy()
-        for condition in case:
-            condition.apply(own)
-    except Empty:
-        return None
-    return own
-
-
-Condition: TypeAlias = Within | Divides | OneOf
