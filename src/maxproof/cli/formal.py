@@ -171,7 +171,7 @@ def translate(
     with reporting(as_json):
         from maxproof.cli.formal_translate import translate_all
 
-        translate_all(source, out, as_json=as_json, quiet=quiet)
+        translate_all(source, out, audit=audit, workers=workers, as_json=as_json, quiet=quiet)
 
 
 @formal_app.command()

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 from dataclasses import asdict
 from pathlib import Path
 
 import typer
 
+from maxproof.cli.loop import run_async
+from maxproof.formal.checkers.cache import CachedChecker, default_cache
+from maxproof.formal.checkers.choose import open_checker
+from maxproof.formal.checkers.types import Limits
+from maxproof.formal.lean.audit import Audit, summary
+from maxproof.formal.lean.audit import audit as audit_statement
+from maxproof.formal.lean.terms import Statement
 from maxproof.formal.lean.translate import Refused, TranslatedSet, translate_set, write_problem
+from maxproof.formal.problem import FormalProblem
+from maxproof.formal.results import Status
+from maxproof.formal.statements import AUDIT_RESOURCE
 from maxproof.models.template import visible
 from maxproof.problems import InputError
+from maxproof.report.formal_text import STATUS_NAMES
+from maxproof.report.layout import table
 from maxproof.search.run_folder import write_atomically
 
+AUDIT_FILE = "audit.json"
+TOLD_EVERY = 50
 REFUSED_FILE = "refused.json"
 
 
-def translate_all(source: Path, out: Path, *, as_json: bool, quiet: bool) -> TranslatedSet:
-    """Writes a .dfy file for each translated statement, by split, and `refused.json` for the others.
+def translate_all(source: Path, out: Path, *, audit: bool, workers: int, as_json: bool, quiet: bool) -> None:
+    """Writes a .dfy file for each translated statement, by split, `refused.json` for the others, and `audit.json`.
 
     Raises InputError: nothing to translate, a file that can't be read or written.
     """
@@ -27,7 +43,10 @@ def translate_all(source: Path, out: Path, *, as_json: bool, quiet: bool) -> Tra
             folder = out / problem.split if problem.split else out
             folder.mkdir(parents=True, exist_ok=True)
             write_problem(problem, folder)
-        write_atomically(out / REFUSED_FILE, json.dumps([_refused(r) for r in found.refused], indent=1) + "\n")
+        _write(out / REFUSED_FILE, [_refused(refused) for refused in found.refused])
+        audits = run_async(_audited(found, workers, quiet=quiet)) if audit else []
+        if audit:
+            _write(out / AUDIT_FILE, [one.as_record() for one in audits])
     except OSError as error:
         raise InputError(f"can't be written: {error.strerror}", file=error.filename or out) from error
     if as_json:
@@ -36,12 +55,44 @@ def translate_all(source: Path, out: Path, *, as_json: bool, quiet: bool) -> Tra
             "refused": [_refused(refused) for refused in found.refused],
             "out": str(out),
         }
-        typer.echo(json.dumps(told, indent=2))
-    else:
-        for refused in found.refused if not quiet else ():
-            typer.echo(visible(str(refused)), err=True)
-        typer.echo(f"{len(found.problems)} of {len(found)} statements translated to {out}")
-    return found
+        typer.echo(json.dumps(told | ({"audit": summary(audits)} if audit else {}), indent=2))
+        return
+    for refused in found.refused if not quiet else ():
+        typer.echo(visible(str(refused)), err=True)
+    typer.echo(f"{len(found.problems)} of {len(found)} statements translated to {out}")
+    if audit:
+        typer.echo(table([(name.replace("_", " "), str(count)) for name, count in summary(audits).items()]))
+        for one in audits:
+            if one.status is not Status.OPEN:
+                typer.echo(f"{STATUS_NAMES[one.status]}: {one.name}")
+
+
+async def _audited(found: TranslatedSet, workers: int, *, quiet: bool) -> list[Audit]:
+    """The audit of every translated statement, in order."""
+    at_once = workers or len(os.sched_getaffinity(0))
+    gate = asyncio.Semaphore(at_once)
+    done = 0
+
+    async def one(problem: FormalProblem, statement: Statement) -> Audit:
+        nonlocal done
+        async with gate:
+            result = await audit_statement(problem, statement, [checker], Limits(AUDIT_RESOURCE))
+        done += 1
+        if not quiet and (done % TOLD_EVERY == 0 or done == len(found.problems)):
+            typer.echo(f"{done} of {len(found.problems)} statements audited", err=True)
+        return result
+
+    async with open_checker("embedded", at_once) as opened:
+        checker = CachedChecker(opened, default_cache())
+        async with asyncio.TaskGroup() as group:
+            pairs = zip(found.problems, found.statements, strict=True)
+            tasks = [group.create_task(one(problem, statement)) for problem, statement in pairs]
+    return [task.result() for task in tasks]
+
+
+def _write(path: Path, value: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, json.dumps(value, indent=1) + "\n")
 
 
 def _refused(refused: Refused) -> dict[str, object]:
