@@ -11,6 +11,7 @@ NAMES = {
     "schedule": "time to the final answer over the critical-path bound",
     "client_cpu": "CPU per call, journaling included, beside the openai SDK",
     "memory": "peak memory of a large run, and the time until a resume makes its first call",
+    "formal": "checks of Dafny lemmas a minute: embedded and warm beside a cold Dafny; memory; import",
     "lazy": "verifier calls that lazy verification saves, and what it decides differently (nothing)",
 }
 
