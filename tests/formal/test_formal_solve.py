@@ -79,6 +79,10 @@ PAIRS = {
         "requires forall n: nat :: n in s <==> divides(n, 36) ensures set_isum(s, (k: int) => k) == 91",
         "(s: set<int>) requires forall n: nat :: n in s <==> divides(n, 36) ensures set_isum(s, (k: int) => k) == 91",
     ),
+    "least number": (
+        "(u: nat) requires 14 * u % 100 == 46 requires forall x: nat :: 14 * x % 100 == 46 ==> u <= x ensures u == 39",
+        "(u: nat) requires 14 * u % 100 == 46 requires forall x: nat :: x > 40 && 14 * x % 100 == 46 ==> u <= x ensures u == 39",
+    ),
     "nested quantifiers": (
         "(f: real -> real) "
         "requires forall x: real :: x > 0.0 ==> forall y: real :: y > 0.0 ==> f(x * y) == rdiv(f(x), y) "

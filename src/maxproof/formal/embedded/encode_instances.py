@@ -39,13 +39,15 @@ from maxproof.formal.embedded.core.walk import (
     substitute,
     transform,
 )
-from maxproof.formal.embedded.encode_fold import flat, fold
+from maxproof.formal.embedded.encode_fold import flat, fold, split_implication
 from maxproof.formal.embedded.encode_simplify import Simplifier
 from maxproof.formal.embedded.encode_sorts import constraint
 
 PER_ROUND = 60  # instances of one hypothesis in one round
 ALL = 240  # instances in all
 NODES = 8_000  # of all instances
+SEARCHED = 150  # natural numbers that conditions are tried at
+LEAST = 3  # of them that are put in
 LONGEST = 60  # nodes of a term that is put in
 
 Application = Invoke | Call | Builtin
@@ -57,6 +59,7 @@ def instances(
     """Instances of the top-level `forall`s among `terms`; with `wide`, at small numbers and arguments too."""
     known = list(terms)
     general = [term for term in known if isinstance(term, Quant) and term.kind == "forall"]
+    least = [_least(claim, simplify) for claim in general]
     made: list[Term] = []
     room = NODES
     seen: set[tuple[int, tuple[Term, ...]]] = set()
@@ -65,7 +68,7 @@ def instances(
         values = _arguments(ground)
         new: list[Term] = []
         for place, claim in enumerate(general):
-            found = _matches(claim, ground)
+            found = [*least[place], *_matches(claim, ground)]
             if wide or not found:
                 found = [*found, *_wide(claim, values, wide)]
             count = 0
@@ -257,6 +260,26 @@ def _arguments(ground: list[Application]) -> dict[Sort, list[Term]]:
             sort = INT if value.sort == NAT else value.sort
             found.setdefault(sort, {}).setdefault(value)
     return {sort: list(values) for sort, values in found.items()}
+
+
+def _least(claim: Quant, simplify: Simplifier) -> list[dict[str, Term]]:
+    """The first natural numbers that meet what the claim asks of its one whole variable, where that can be computed:
+    a claim on all of some kind of number (`u` is least among them) is mostly needed there."""
+    if len(claim.vars) != 1 or claim.vars[0].sort not in (INT, NAT):
+        return []
+    name = claim.vars[0].name
+    conditions = [*flat(claim.range), *split_implication(claim.body)[0]]
+    own = [c for c in conditions if {v.name for v in free_variables(c)} == {name}]
+    if not any(isinstance(node, Builtin) and node.op is Op.MOD for c in own for node in subnodes(c)):
+        return []
+    found: list[dict[str, Term]] = []
+    for value in range(SEARCHED):
+        mapping: dict[str, Term] = {name: Int(value)}
+        if all(simplify(substitute(c, mapping)) == Bool(True) for c in own):
+            found.append(mapping)
+            if len(found) == LEAST:
+                break
+    return found
 
 
 def _wide(claim: Quant, values: dict[Sort, list[Term]], wide: bool) -> list[dict[str, Term]]:
