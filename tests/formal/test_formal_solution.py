@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from formal_syntax_strategies import statements
+from hypothesis import HealthCheck, assume, given, settings
 
 from maxproof.formal.checkers.types import (
     CheckResult,
@@ -21,10 +23,12 @@ from maxproof.formal.solution.extract import dafny_text
 from maxproof.formal.solution.feedback import messages_for_model
 from maxproof.formal.solution.types import Finding, SolutionState, SolutionVerdict
 from maxproof.formal.solution.wrap import PROBLEM_LINES, Wrapped, wrap
-from maxproof.formal.syntax.ast import NOWHERE, Position
+from maxproof.formal.syntax.ast import NOWHERE, Assume, Attribute, Position
 from maxproof.formal.syntax.dialect import Dialect
-from maxproof.formal.syntax.printer import print_declaration, print_program
+from maxproof.formal.syntax.parse import parse_statements
+from maxproof.formal.syntax.printer import print_declaration, print_program, print_statements
 from maxproof.formal.syntax.tokens import tokenize
+from maxproof.formal.syntax.walk import descendants
 from maxproof.problems import InputError
 
 PROBLEM = problem_from_text(
@@ -121,6 +125,20 @@ def test_attributes_that_no_checker_needs_are_dropped():
     text = print_program(task.program, Dialect.DAFNY_4).text
     assert "lemma {:induction x} submitted_P" in text
     assert not {"rlimit", "imelimit", "split_here", "verify"} & set(text.lower().replace("{:", " ").split())
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@given(statements())
+def test_nothing_of_a_submission_but_attributes_is_changed(statement):
+    assume(not any(isinstance(node, Attribute | Assume) for node in (statement, *descendants(statement))))
+    wrapped = wrap(PROBLEM, "{\n" + print_statements([statement]) + "}")
+    assert isinstance(wrapped, Wrapped)
+    assert wrapped.declarations[-1].body == (statement,)
+
+
+def test_steps_of_a_calculation_stay():
+    wrapped = wrap(PROBLEM, "calc ==> { true; false; }")
+    assert wrapped.declarations[-1].body == parse_statements("calc ==> { true; false; }")
 
 
 async def test_failures_in_the_submission_are_told_in_its_lines():

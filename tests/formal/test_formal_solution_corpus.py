@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from formal_cheats import CHEATS, GREEDY, OUTSIDE, PUBLISHED, UNPROVED, WRONG
+from formal_cheats_subtle import SUBTLE
 from formal_dafny import needs_dafny
 from formal_honest import HONEST, RIGHT
 
@@ -18,7 +19,6 @@ CHECKERS = [
     pytest.param("dafny-2.3", marks=[needs_dafny, pytest.mark.slow]),
 ]
 LIMITS = Limits(resource=3_000_000, seconds=5.0, wall_seconds=30.0)
-SAID_TOO_LITTLE = {SolutionState.TOOL_ERROR, SolutionState.ACCEPTED}
 
 
 async def states(checker_name, problem, submissions, limits=LIMITS):
@@ -41,7 +41,10 @@ def test_the_corpora_are_as_large_as_promised():
 async def test_every_cheat_is_refused(checker_name):
     problem = problem_from_text(WRONG, Path("wrong.dfy"))
     found = await states(checker_name, problem, CHEATS)
-    assert {name: state for name, state in found.items() if state in SAID_TOO_LITTLE} == {}
+    assert [name for name, state in found.items() if state is SolutionState.ACCEPTED] == []
+    crashed = [name for name, state in found.items() if state is SolutionState.TOOL_ERROR]
+    # Dafny 2.3 ends in an internal error for a termination measure that is an infinite set.
+    assert set(crashed) <= ({"recursion set inf"} if checker_name == "dafny-2.3" else set())
 
 
 @pytest.mark.parametrize("checker_name", CHECKERS)
@@ -53,8 +56,21 @@ async def test_every_honest_proof_is_accepted(checker_name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("checker_name", ["embedded", pytest.param("dafny-2.3", marks=needs_dafny)])
+async def test_every_subtle_cheat_is_refused(checker_name):
+    found = await states(checker_name, problem_from_text(WRONG, Path("wrong.dfy")), SUBTLE)
+    assert [name for name, state in found.items() if state is SolutionState.ACCEPTED] == []
+    crashed = [name for name, state in found.items() if state is SolutionState.TOOL_ERROR]
+    # Dafny 2.3 ends in an internal error for a termination measure that is an infinite set.
+    assert set(crashed) <= ({"recursion set inf"} if checker_name == "dafny-2.3" else set())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("checker_name", ["embedded", pytest.param("dafny-2.3", marks=needs_dafny)])
 async def test_greedy_submissions_end_at_the_limits(checker_name):
     problem = problem_from_text(WRONG, Path("wrong.dfy"))
     limits = Limits(resource=3_000_000, seconds=3.0, wall_seconds=8.0, memory_mb=1024)
     found = await states(checker_name, problem, GREEDY, limits)
-    assert {name: state for name, state in found.items() if state in SAID_TOO_LITTLE} == {}
+    assert [name for name, state in found.items() if state is SolutionState.ACCEPTED] == []
+    crashed = [name for name, state in found.items() if state is SolutionState.TOOL_ERROR]
+    # Dafny 2.3 ends in an internal error for a termination measure that is an infinite set.
+    assert set(crashed) <= ({"recursion set inf"} if checker_name == "dafny-2.3" else set())

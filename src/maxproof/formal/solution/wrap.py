@@ -187,8 +187,10 @@ def _moved(at: Position) -> Position:
 def _kept(value: Any) -> Any:
     """`value` without the attributes that no checker gets; `@Trigger` in the form that all of them read."""
     if isinstance(value, tuple):
-        kept = (_attribute(item) if isinstance(item, Attribute) else item for item in value)
-        return tuple(_kept(item) for item in kept if item is not None)
+        dropped = [isinstance(item, Attribute) and _attribute(item) is None for item in value]
+        return tuple(_kept(item) for item, drop in zip(value, dropped, strict=True) if not drop)
+    if isinstance(value, Attribute):
+        value = _attribute(value)
     if not isinstance(value, Node | Program):
         return value
     changes = {}
