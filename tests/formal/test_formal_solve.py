@@ -81,7 +81,8 @@ PAIRS = {
     ),
     "least number": (
         "(u: nat) requires 14 * u % 100 == 46 requires forall x: nat :: 14 * x % 100 == 46 ==> u <= x ensures u == 39",
-        "(u: nat) requires 14 * u % 100 == 46 requires forall x: nat :: x > 40 && 14 * x % 100 == 46 ==> u <= x ensures u == 39",
+        "(u: nat) requires 14 * u % 100 == 46 "
+        "requires forall x: nat :: x > 40 && 14 * x % 100 == 46 ==> u <= x ensures u == 39",
     ),
     "nested quantifiers": (
         "(f: real -> real) "
