@@ -7,11 +7,10 @@ from dataclasses import replace
 
 from maxproof.formal.embedded.core import BOOL, INT, REAL, Builtin, Call, Invoke, Op, Term
 from maxproof.formal.embedded.core.show import show
-from maxproof.formal.embedded.core.walk import free_variables, subnodes
 from maxproof.formal.prover.certificates import refutation, summands, value
 from maxproof.formal.prover.instances import literal
-from maxproof.formal.prover.polynomials import Fact, System, is_number, is_real
-from maxproof.formal.prover.question import Proposal, Question
+from maxproof.formal.prover.polynomials import Fact, System, constant, is_number, is_real
+from maxproof.formal.prover.question import Proposal, Question, ground_nodes
 
 LEVELS = 4
 
@@ -67,16 +66,9 @@ def values(question: Question) -> Iterator[Proposal]:
 
 
 def _reflexive(question: Question) -> list[Term]:
-    """Every number application in the conclusions as `t == t`, so that it becomes an atom of a system."""
-    found = [
-        node
-        for goal in question.goals
-        for node in subnodes(goal)
-        if isinstance(node, Call | Invoke) and is_number(node.sort) and not _has_bound(node, goal)
-    ]
+    """Number applications and their arguments in the conclusions as `t == t`, so that they become atoms of a system."""
+    found: list[Term] = []
+    for node in ground_nodes(question.goals):
+        if isinstance(node, Call | Invoke):
+            found += (term for term in (node, *node.args) if is_number(term.sort) and constant(term) is None)
     return [Builtin(Op.EQ, (term, term), BOOL) for term in dict.fromkeys(found)]
-
-
-def _has_bound(term: Term, goal: Term) -> bool:
-    free = {var.name for var in free_variables(goal)}
-    return any(var.name not in free for var in free_variables(term))

@@ -12,14 +12,13 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
-from sympy import QQ
 from sympy.polys.rings import PolyElement
 
 from maxproof.formal.embedded.core import Term
 from maxproof.formal.embedded.core.show import show
 from maxproof.formal.prover.algebra import asserted
 from maxproof.formal.prover.certificates import refutation
-from maxproof.formal.prover.polynomials import Fact, System, is_real
+from maxproof.formal.prover.polynomials import Fact, System, fraction, is_real, single_atom
 from maxproof.formal.prover.question import Proposal, Question
 
 MAX_CASES = 128
@@ -159,7 +158,7 @@ def _bounds(system: System, facts: Sequence[Fact]) -> tuple[dict[Term, Fraction]
     for fact in facts:
         if fact.relation not in (">=", "==", ">") or fact.real:
             continue
-        found = _single(system, fact.poly)
+        found = single_atom(system, fact.poly)
         if found is None or is_real(found[0]):
             continue
         atom, slope, constant = found
@@ -169,27 +168,6 @@ def _bounds(system: System, facts: Sequence[Fact]) -> tuple[dict[Term, Fraction]
         if slope < 0 or fact.relation == "==":
             high[atom] = min(high.get(atom, bound), bound)
     return low, high
-
-
-def _single(system: System, poly: PolyElement[Any]) -> tuple[Term, Fraction, Fraction] | None:
-    """(atom, slope, constant) of a linear polynomial in one atom."""
-    atom: Term | None = None
-    slope, constant = Fraction(0), Fraction(0)
-    for monomial, coefficient in poly.terms():
-        value = fraction(coefficient)
-        if sum(monomial) == 0:
-            constant = value
-        elif sum(monomial) == 1 and atom is None:
-            atom, slope = system.atoms[monomial.index(1)], value
-        else:
-            return None
-    return None if atom is None else (atom, slope, constant)
-
-
-def fraction(value: Any) -> Fraction:
-    """A coefficient as a Python fraction."""
-    exact = QQ.to_sympy(value)
-    return Fraction(int(exact.p), int(exact.q))
 
 
 def text_of(system: System, poly: PolyElement[Any], real: bool) -> str:

@@ -244,10 +244,11 @@ class System:
         """
         facts: list[Fact] = []
         for atom in self.atoms:
-            facts += self._about(atom)
+            facts += self.about(atom)
         return facts
 
-    def _about(self, atom: Term) -> Iterator[Fact]:
+    def about(self, atom: Term) -> Iterator[Fact]:
+        """What holds of one atom, as `atom_facts` has it."""
         generator, text, real = self._generator[atom], show(atom), is_real(atom)
         if atom.sort == NAT:
             yield Fact(">=", generator, text, False)
@@ -268,3 +269,24 @@ class System:
                 yield Fact("==", product, f"{text} * ({show(bottom)}) - ({show(top)})", True)
         except NotPolynomial:
             return
+
+
+def single_atom(system: System, poly: PolyElement[Any]) -> tuple[Term, Fraction, Fraction] | None:
+    """(atom, slope, constant) of a linear polynomial in one atom."""
+    atom: Term | None = None
+    slope, constant = Fraction(0), Fraction(0)
+    for monomial, coefficient in poly.terms():
+        value = fraction(coefficient)
+        if sum(monomial) == 0:
+            constant = value
+        elif sum(monomial) == 1 and atom is None:
+            atom, slope = system.atoms[monomial.index(1)], value
+        else:
+            return None
+    return None if atom is None else (atom, slope, constant)
+
+
+def fraction(value: Any) -> Fraction:
+    """A coefficient as a Python fraction."""
+    exact = QQ.to_sympy(value)
+    return Fraction(int(exact.p), int(exact.q))

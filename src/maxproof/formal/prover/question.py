@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from maxproof.formal.embedded.core import CoreLemma, CoreProgram, Term
+from maxproof.formal.embedded.core.walk import free_variables, subnodes
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.prover.instances import Instance, instances
 from maxproof.formal.prover.polynomials import conjuncts
@@ -40,6 +42,14 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Helper:
+    """A lemma of a proposal, as Dafny text. It may call helpers before it."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """A body that may prove the lemma.
 
@@ -55,7 +65,23 @@ class Proposal:
 
     @property
     def text(self) -> str:
-        return "\n".join(self.lines)
+        """The body without braces; bound variables that were renamed apart get names that Dafny reads."""
+        return re.sub(r"(\w)#(\d+)", r"\1_\2", "\n".join(self.lines))
+
+
+def ground_nodes(terms: Iterable[Term]) -> Iterator[Term]:
+    """All terms below `terms` that have no bound variable, each once."""
+    seen: set[Term] = set()
+    for term in terms:
+        free = _names(term)
+        for node in subnodes(term):
+            if isinstance(node, Term) and node not in seen and _names(node) <= free:
+                seen.add(node)
+                yield node
+
+
+def _names(term: Term) -> frozenset[str]:
+    return frozenset(var.name for var in free_variables(term))
 
 
 Strategy = Callable[[Question], Iterator[Proposal]]

@@ -8,5 +8,16 @@ from maxproof.formal.prover.compute import compute
 from maxproof.formal.prover.induction import induction
 from maxproof.formal.prover.library import library
 from maxproof.formal.prover.question import Strategy
+from maxproof.formal.prover.residues import residues
 
-STRATEGIES: tuple[Strategy, ...] = (compute, algebra, values, library, induction, cases)
+STRATEGIES: tuple[Strategy, ...] = (
+    compute,
+    algebra,
+    values,
+    library,
+    logarithms,
+    sets,
+    induction,
+    cases,
+    residues,
+)
