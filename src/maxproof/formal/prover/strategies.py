@@ -7,17 +7,17 @@ from maxproof.formal.prover.cases import cases
 from maxproof.formal.prover.compute import compute
 from maxproof.formal.prover.induction import induction
 from maxproof.formal.prover.library import library
+from maxproof.formal.prover.logarithms import logarithms
 from maxproof.formal.prover.question import Strategy
-from maxproof.formal.prover.residues import residues
+from maxproof.formal.prover.sets import sets
 
 STRATEGIES: tuple[Strategy, ...] = (
     compute,
+    sets,
+    logarithms,
     algebra,
     values,
     library,
-    logarithms,
-    sets,
     induction,
     cases,
-    residues,
 )
