@@ -178,13 +178,9 @@ class Evaluator:
         """Whether calls of `name` are computed natively."""
         known = self._natives.get(name)
         if known is None:
-            known = self._use_natives and name in NATIVES and self._is_prelude(name)
+            known = self._use_natives and name in NATIVES and is_prelude_function(name, self.core.functions)
             self._natives[name] = known
         return known
-
-    def _is_prelude(self, name: str) -> bool:
-        declared = self.core.functions.get(name)
-        return declared is not None and is_prelude_function(declared)
 
     def call(self, name: str) -> Callable[[tuple[Value, ...]], Value]:
         """What a call of the declared function does. Compiled when it's first called."""
