@@ -105,7 +105,7 @@ class SymbolicProver:
         found: dict[str, Proposal] = {}
         for strategy in self._strategies:
             for proposal in islice(strategy(question), self._settings.per_strategy):
-                found.setdefault(proposal.text, proposal)
+                found.setdefault(proposal.submission, proposal)
         ordered = sorted(found.values(), key=lambda proposal: proposal.cost)
         return [*ordered, *_joined(ordered)]
 
@@ -118,7 +118,8 @@ def _joined(proposals: Sequence[Proposal]) -> Iterator[Proposal]:
     chosen = list(first.values())[:_JOINED]
     if len(chosen) > 1:
         lines = dict.fromkeys(line for proposal in chosen for line in proposal.lines)
-        yield Proposal("+".join(first), tuple(lines), cost=chosen[-1].cost + 1)
+        helpers = dict.fromkeys(helper for proposal in chosen for helper in proposal.helpers)
+        yield Proposal("+".join(first), tuple(lines), cost=chosen[-1].cost + 1, helpers=tuple(helpers))
 
 
 class _Search:
@@ -215,7 +216,7 @@ class _Search:
         return judged(made, verdict, self._text(proposal))
 
     def _text(self, proposal: Proposal) -> str:
-        return self._complete(self._problem, f"{{\n{proposal.text}\n}}" if proposal.lines else "{}")
+        return self._complete(self._problem, proposal.submission)
 
 
 def _share(verdict: SolutionVerdict) -> float:

@@ -9,6 +9,7 @@ from maxproof.formal.prover.induction import induction
 from maxproof.formal.prover.library import library
 from maxproof.formal.prover.logarithms import logarithms
 from maxproof.formal.prover.question import Strategy
+from maxproof.formal.prover.residues import residues
 from maxproof.formal.prover.sets import sets
 
 STRATEGIES: tuple[Strategy, ...] = (
@@ -20,4 +21,5 @@ STRATEGIES: tuple[Strategy, ...] = (
     library,
     induction,
     cases,
+    residues,
 )
