@@ -57,16 +57,30 @@ class Proposal:
         strategy: what proposed it.
         lines: Dafny statements, one string each; each can be left out by itself when hints are minimised.
         cost: its rank among proposals: lower ones are checked first.
+        helpers: lemmas that the lines call: a solver finds a step sooner where nothing else is in its way.
     """
 
     strategy: str
     lines: tuple[str, ...]
     cost: int = 10
+    helpers: tuple[Helper, ...] = ()
 
     @property
     def text(self) -> str:
         """The body without braces; bound variables that were renamed apart get names that Dafny reads."""
         return re.sub(r"(\w)#(\d+)", r"\1_\2", "\n".join(self.lines))
+
+    @property
+    def submission(self) -> str:
+        """The body in braces, and after it the helper lemmas that it needs."""
+        needed: list[str] = []
+        called = self.text
+        for helper in reversed(self.helpers):
+            if re.search(rf"\b{helper.name}\(", called):
+                needed.append(helper.text)
+                called += helper.text
+        body = f"{{\n{self.text}\n}}" if self.lines else "{}"
+        return "\n\n".join([body, *reversed(needed)])
 
 
 def ground_nodes(terms: Iterable[Term]) -> Iterator[Term]:
