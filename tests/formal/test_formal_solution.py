@@ -85,7 +85,7 @@ async def test_our_copy_calls_what_was_submitted():
     assert verdict.accepted
     assert (verdict.proved, verdict.total) == (3, 3)
     (task,) = checker.tasks
-    assert set(task.targets) == {"P", "submitted_P", "helper"}
+    assert set(task.targets) == {"twice", "P", "submitted_P", "helper"}
     assert printed(task, "P") == (
         "lemma {:induction false} P(x: int, y: nat)\n  requires even(x)\n  ensures twice(x) > y\n"
         "{\n  submitted_P(x, y);\n}\n"
@@ -99,7 +99,7 @@ async def test_a_body_becomes_our_copy_s():
     verdict, checker = await judged("{ assert even(x); helper(); } lemma helper() {}", proved())
     assert verdict.accepted
     (task,) = checker.tasks
-    assert set(task.targets) == {"P", "helper"}
+    assert set(task.targets) == {"twice", "P", "helper"}
     assert printed(task, "P") == (
         "lemma P(x: int, y: nat)\n  requires even(x)\n  ensures twice(x) > y\n{\n  assert even(x);\n  helper();\n}\n"
     )
@@ -257,3 +257,14 @@ def test_feedback_is_bounded():
     assert text.count("\n") == 11
     assert text.endswith("- and 29 more")
     assert messages_for_model(SolutionVerdict(SolutionState.ACCEPTED)) == "The proof is accepted."
+
+
+async def test_a_gap_in_the_problems_own_definitions_is_not_blamed_on_the_answer():
+    place = Position(PROBLEM_LINES + 1, 31)
+    gap = ObligationResult(ObligationKind.POSTCONDITION, ObligationState.UNKNOWN, place, "result == 1", "twice")
+    result = CheckResult(CheckState.FAILED, TOOL, (gap,), proved=2, total=3)
+    for text in ("{}", "lemma P(x: int, y: nat) requires even(x) ensures twice(x) > y {}"):
+        verdict, _ = await judged(text, result)
+        assert verdict.state is SolutionState.UNPROVED
+        expected = "the problem's own definition 'twice': postcondition could not be proved: result == 1"
+        assert verdict.findings[0].line == expected

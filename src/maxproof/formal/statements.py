@@ -2,12 +2,16 @@
 
 A checker is asked twice: for the statement with an empty body, and for `false` in place of its conclusion. Where the
 second is proved the statement is vacuous; a confirmed counterexample to it is a model of the hypotheses; a confirmed
-counterexample to the first refutes the statement.
+counterexample to the first refutes the statement. The problem's own definitions are checked with the statement: a wrong
+contract among them would make anything provable.
+
+    await statement_statuses(problems, attempts, [checker], limits)    # those of a run that aren't sound
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -15,6 +19,7 @@ from maxproof.formal.checkers.types import (
     Checker,
     CheckResult,
     CheckState,
+    CheckTask,
     Limits,
     ObligationKind,
     ObligationResult,
@@ -23,7 +28,7 @@ from maxproof.formal.checkers.types import (
 from maxproof.formal.prelude.assemble import assemble
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.results import Status
-from maxproof.formal.syntax.ast import BoolLiteral, Clause
+from maxproof.formal.syntax.ast import BoolLiteral, Clause, Datatype
 
 AUDIT_RESOURCE: Final = 2_000_000  # units an obligation: whether `false` follows is mostly no, which takes all of them
 _MEANING: Final = (ObligationKind.POSTCONDITION, ObligationKind.TERMINATION)
@@ -55,20 +60,58 @@ class Examined:
 
 async def examine(problem: FormalProblem, checker: Checker, limits: Limits) -> Examined:
     """Asks `checker` both questions about the statement."""
-    result = await checker.check(assemble((*problem.definitions, problem.lemma), [problem.name]), limits)
-    probe = replace(problem.lemma, ensures=(Clause(BoolLiteral(False)),))
-    absurd = await checker.check(assemble((*problem.definitions, probe), [problem.name]), limits)
-    refuted = [o for o in result.obligations if o.state is ObligationState.REFUTED]
+    result = await checker.check(_statement_task(problem), limits)
+    absurd = await checker.check(_absurd_task(problem), limits)
     return Examined(
         checker=str(checker.tool),
         resolves=_resolves(result),
-        well_formed=_well_formed(result, refuted),
+        well_formed=_well_formed(problem, result),
         empty_proof=result.state,
         false_follows=absurd.state is CheckState.PROVED,
-        model=_confirmed(absurd.obligations),
-        counterexample=_confirmed(result.obligations),
+        model=_confirmed(problem, absurd.obligations),
+        counterexample=_confirmed(problem, result.obligations),
         reason=result.reason,
     )
+
+
+async def statement_statuses(
+    problems: Sequence[FormalProblem], accepted: Collection[str], checkers: Sequence[Checker], limits: Limits
+) -> dict[str, Status]:
+    """The problems of a run whose statement is vacuous, refuted or ill-formed, by name, in the order of `problems`.
+
+    Where a proof was accepted the statement is well-formed and not refuted: only whether `false` follows is asked.
+    Where none was, `false` doesn't follow in the checker's reach: only the statement itself is asked.
+
+    Args:
+        accepted: names of the problems with an accepted proof.
+        limits: of each check.
+    """
+
+    async def one(problem: FormalProblem) -> Status:
+        if problem.name in accepted:
+            absurd = [await checker.check(_absurd_task(problem), limits) for checker in checkers]
+            return Status.VACUOUS if any(r.state is CheckState.PROVED for r in absurd) else Status.OPEN
+        results = [await checker.check(_statement_task(problem), limits) for checker in checkers]
+        if any(_resolves(r) is False or _well_formed(problem, r) is False for r in results):
+            return Status.ILL_FORMED
+        return Status.REFUTED if any(_confirmed(problem, r.obligations) for r in results) else Status.OPEN
+
+    async with asyncio.TaskGroup() as group:
+        found = {problem.name: group.create_task(one(problem)) for problem in problems}
+    return {name: task.result() for name, task in found.items() if task.result() is not Status.OPEN}
+
+
+def _statement_task(problem: FormalProblem) -> CheckTask:
+    return assemble((*problem.definitions, problem.lemma), [problem.name, *_definitions(problem)])
+
+
+def _absurd_task(problem: FormalProblem) -> CheckTask:
+    probe = replace(problem.lemma, ensures=(Clause(BoolLiteral(False)),))
+    return assemble((*problem.definitions, probe), [problem.name])
+
+
+def _definitions(problem: FormalProblem) -> list[str]:
+    return [one.name for one in problem.definitions if not isinstance(one, Datatype)]
 
 
 def _resolves(result: CheckResult) -> bool | None:
@@ -78,22 +121,30 @@ def _resolves(result: CheckResult) -> bool | None:
     return result.state is not CheckState.ILL_FORMED
 
 
-def _well_formed(result: CheckResult, refuted: Sequence[ObligationResult]) -> bool | None:
-    """A checker that tells of failed obligations only shows well-formedness by naming no such one."""
+def _well_formed(problem: FormalProblem, result: CheckResult) -> bool | None:
+    """Whether statement and definitions have a meaning; None if open.
+
+    A checker that tells of failed obligations only shows well-formedness by naming no such one.
+    """
     if result.state in (CheckState.ILL_FORMED, CheckState.UNSUPPORTED, CheckState.TOOL_ERROR):
         return None
-    if any(o.kind not in _MEANING for o in refuted):
+    if any(o.state is ObligationState.REFUTED and not _of_meaning(problem, o) for o in result.obligations):
         return False
     if result.state is CheckState.TIMEOUT and not result.obligations:
         return None
     unproved = [o for o in result.obligations if o.state is not ObligationState.PROVED]
-    return None if any(o.kind not in _MEANING for o in unproved) else True
+    return True if all(_of_meaning(problem, o) for o in unproved) else None
 
 
-def _confirmed(obligations: Sequence[ObligationResult]) -> Mapping[str, str]:
+def _of_meaning(problem: FormalProblem, obligation: ObligationResult) -> bool:
+    """Whether it is what the statement claims; everything else is about whether there is a claim at all."""
+    return obligation.kind in _MEANING and obligation.lemma in ("", problem.name)
+
+
+def _confirmed(problem: FormalProblem, obligations: Sequence[ObligationResult]) -> Mapping[str, str]:
     """The first confirmed counterexample to what a statement claims."""
     for obligation in obligations:
-        if obligation.state is ObligationState.REFUTED and obligation.confirmed and obligation.kind in _MEANING:
+        if obligation.state is ObligationState.REFUTED and obligation.confirmed and _of_meaning(problem, obligation):
             return dict(obligation.counterexample) or {"": "no variables"}
     return {}
 

@@ -96,7 +96,11 @@ def judge(wrapped: Wrapped, result: CheckResult) -> SolutionVerdict:
 def _of_obligation(wrapped: Wrapped, found: ObligationResult, state: SolutionState) -> Finding:
     text = _line(found.text)
     how = _HOW.get(found.state, "could not be proved")
+    what = "obligation" if found.kind is ObligationKind.OTHER else found.kind.value
     ours = found.lemma == wrapped.lemma or found.at.line > PROBLEM_LINES
+    if ours and found.lemma not in ("", wrapped.lemma, wrapped.submitted):
+        message = f"the problem's own definition '{found.lemma}': {what} {how}: {text}"
+        return Finding(state, text, message, NOWHERE, found.kind.value, dict(found.counterexample))
     if ours and wrapped.submitted:
         # Everything else that our copy has to show is about the question, not about the answer.
         message = {
@@ -105,7 +109,6 @@ def _of_obligation(wrapped: Wrapped, found: ObligationResult, state: SolutionSta
             ObligationKind.NATURAL: f"the submitted lemma's parameters are narrower than the problem's: {text}",
         }.get(found.kind, f"the problem's own statement: {found.kind.value} {how}: {text}")
         return Finding(SolutionState.STATEMENT, text, message, NOWHERE, found.kind.value, dict(found.counterexample))
-    what = "obligation" if found.kind is ObligationKind.OTHER else found.kind.value
     return Finding(
         SolutionState.TIMEOUT if state is SolutionState.TIMEOUT else SolutionState.UNPROVED,
         text,

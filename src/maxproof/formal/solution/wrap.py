@@ -6,6 +6,7 @@
 
 A body without a heading becomes the body of our copy. Nothing of the statement is ever taken from the submission, so
 nothing in it can weaken the question. Every declaration of the submission is a target: helpers are proved and must end.
+So are the problem's definitions: with a wrong contract among them anything could be proved.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Wrapped:
 
     Attributes:
         declarations: the problem's and the submission's. Places of the problem's are moved by `PROBLEM_LINES`.
-        targets: what must be proved: our copy of the lemma and everything submitted.
+        targets: what must be proved: the problem's definitions, everything submitted, and our copy of the lemma.
         lemma: the problem lemma's name.
         submitted: the name that the submitted lemma got; "" when a body alone was submitted.
     """
@@ -103,7 +104,8 @@ def _with_body(
             message = "both a body and the lemma are submitted: expected one of them"
             return _refused(SolutionState.MALFORMED, problem.name, message, declaration.at)
     ours = replace(statement, body=body)
-    return Wrapped((*definitions, *program.declarations, ours), (*_targets(program.declarations), ours.name), ours.name)
+    given = (*definitions, *program.declarations)
+    return Wrapped((*given, ours), (*_targets(given), ours.name), ours.name)
 
 
 def _with_lemma(
@@ -133,7 +135,8 @@ def _with_lemma(
         for renamed in (rename(declaration, {problem.name: fresh}),)
     )
     ours = replace(statement, body=_call(statement, fresh), attributes=(Attribute("induction", (BoolLiteral(False),)),))
-    return Wrapped((*definitions, *declarations, ours), (*_targets(declarations), ours.name), ours.name, fresh)
+    given = (*definitions, *declarations)
+    return Wrapped((*given, ours), (*_targets(given), ours.name), ours.name, fresh)
 
 
 def _call(statement: Lemma, name: str) -> tuple[Stmt, ...]:
