@@ -46,7 +46,10 @@ _OBLIGATIONS: Final = {
 
 
 def error_class(verdict: SolutionVerdict) -> ErrorClass | None:
-    """The class of a refusal: for a proof with gaps, that of the first one in program order; None if accepted."""
+    """The class of a refusal; None if accepted.
+
+    For a proof with gaps that of the first one; the conclusion is the gap where every step that was written holds.
+    """
     if verdict.accepted:
         return None
     if verdict.state in _STATES:
@@ -54,5 +57,7 @@ def error_class(verdict: SolutionVerdict) -> ErrorClass | None:
     if verdict.state is SolutionState.MALFORMED:
         # Whatever refuses a text before a checker sees it reads it only.
         return ErrorClass.SYNTAX if verdict.result is None else ErrorClass.TYPES
-    told = next((finding.obligation for finding in verdict.findings if finding.obligation), ObligationKind.OTHER.value)
-    return _OBLIGATIONS.get(ObligationKind(told), ErrorClass.WELL_FORMED)
+    told = [ObligationKind(finding.obligation) for finding in verdict.findings if finding.obligation]
+    steps = [kind for kind in told if kind is not ObligationKind.POSTCONDITION]
+    gap = next(iter(steps or told), ObligationKind.OTHER)
+    return _OBLIGATIONS.get(gap, ErrorClass.WELL_FORMED)
