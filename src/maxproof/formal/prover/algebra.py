@@ -17,7 +17,7 @@ LEVELS = 4
 
 def algebra(question: Question) -> Iterator[Proposal]:
     """A certificate for every polynomial conclusion, of the lowest level that has one for each."""
-    terms = [instance.term for instance in question.instances]
+    terms = question.consequences
     system = System((*question.hypotheses, *terms, *question.goals))
     facts = [*system.facts(question.hypotheses), *asserted(system, terms), *system.atom_facts()]
     for level in range(LEVELS):
@@ -46,7 +46,7 @@ def asserted(system: System, terms: list[Term]) -> list[Fact]:
 
 def values(question: Question) -> Iterator[Proposal]:
     """The values that equations leave for the atoms of the conclusions, then the conclusions as computations."""
-    terms = [instance.term for instance in question.instances]
+    terms = question.consequences
     system = System((*question.hypotheses, *terms, *question.goals, *_reflexive(question)))
     facts = [*system.facts(question.hypotheses), *asserted(system, terms), *system.atom_facts()]
     wanted = System((*question.goals, *_reflexive(question))).atoms

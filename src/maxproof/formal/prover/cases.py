@@ -18,7 +18,7 @@ from maxproof.formal.embedded.core import Term
 from maxproof.formal.embedded.core.show import show
 from maxproof.formal.prover.algebra import asserted
 from maxproof.formal.prover.certificates import refutation
-from maxproof.formal.prover.polynomials import Fact, System, fraction, is_real, single_atom
+from maxproof.formal.prover.polynomials import Fact, System, factors_of, fraction, is_real, single_atom
 from maxproof.formal.prover.question import Proposal, Question
 
 MAX_CASES = 128
@@ -43,7 +43,7 @@ class Split:
 
 def cases(question: Question) -> Iterator[Proposal]:
     """Bodies that split once or twice and close every case."""
-    terms = [instance.term for instance in question.instances]
+    terms = question.consequences
     system = System((*question.hypotheses, *terms, *question.goals))
     facts = [*system.facts(question.hypotheses), *asserted(system, terms), *system.atom_facts()]
     polynomial = [(goal, fact) for goal in question.conclusions if (fact := system.fact(goal)) is not None]
@@ -98,7 +98,7 @@ def factor_splits(system: System, facts: Sequence[Fact]) -> Iterator[Split]:
     for fact in facts:
         if fact.relation != "==" or not fact.poly or len(fact.poly) > 60:
             continue
-        _, factors = fact.poly.factor_list()
+        factors = factors_of(fact.poly)
         distinct = [factor for factor, _ in factors]
         if len(distinct) < 2 or len(distinct) > 6:
             continue

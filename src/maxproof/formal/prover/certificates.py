@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 import z3
@@ -21,9 +21,11 @@ from sympy.polys.rings import PolyElement
 from maxproof.formal.embedded.core.show import show
 from maxproof.formal.prover.polynomials import Fact, System, is_real
 
-_RESOURCE = 30_000_000
-_MAX_SUMMANDS = 700
-_MAX_MONOMIALS = 1500
+_RESOURCE = 4_000_000
+_MAX_SUMMANDS = 500
+_MAX_ROOTS = 100
+_MAX_MONOMIALS = 1000
+_MAX_ENTRIES = 6000  # of the linear programme's matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,48 +94,41 @@ def summands(system: System, facts: Sequence[Fact], level: int) -> list[Summand]
 
     `facts` come most important first: products of later ones are left out when there are too many.
     """
-    found = [plain(fact) for fact in facts if fact.relation != "!="]
+    return list(islice(_summands(system, facts, level), _MAX_SUMMANDS))
+
+
+def _summands(system: System, facts: Sequence[Fact], level: int) -> Iterator[Summand]:
+    yield from (plain(fact) for fact in facts if fact.relation != "!=")
     if level == 0:
-        return found
-    equalities = [fact for fact in facts if fact.relation == "=="]
+        return
     inequalities = [fact for fact in facts if fact.relation in (">=", ">")][: 8 if level == 1 else 14]
     factors = [(system.poly(atom), show(atom), is_real(atom)) for atom in system.atoms]
-    for fact in equalities:
+    for fact in (fact for fact in facts if fact.relation == "=="):
         usable = [(poly, text) for poly, text, real in factors if real == fact.real]
-        found += [times(fact, poly, text) for poly, text in usable]
+        yield from (times(fact, poly, text) for poly, text in usable)
         if level >= 2:
-            found += [
-                times(fact, a * b, f"({a_text}) * ({b_text})")
-                for i, (a, a_text) in enumerate(usable)
-                for b, b_text in usable[i:]
-            ]
+            for i, (a, a_text) in enumerate(usable):
+                yield from (times(fact, a * b, f"({a_text}) * ({b_text})") for b, b_text in usable[i:])
         if level >= 3:
-            found += [times(fact, a**3, f"({text}) * ({text}) * ({text})") for a, text in usable]
-    pairs = combinations(inequalities, 2)
-    found += [product(a, b) for a, b in pairs if a.real == b.real]
-    found += [product(a, a) for a in inequalities]
+            yield from (times(fact, a**3, f"({text}) * ({text}) * ({text})") for a, text in usable)
+    yield from (product(a, b) for a, b in combinations(inequalities, 2) if a.real == b.real)
+    yield from (product(a, a) for a in inequalities)
     for real in (True, False):
-        roots = list(squares_of(system, real))
-        found += [square(poly, text, real) for poly, text in roots]
+        roots = list(islice(squares_of(system, real), _MAX_ROOTS))
+        yield from (square(poly, text, real) for poly, text in roots)
         if level >= 2:
-            found += [
-                scaled_square(fact, poly, text)
-                for fact in inequalities[:6]
-                if fact.real == real
-                for poly, text in roots[:16]
-            ]
+            for fact in inequalities[:6]:
+                if fact.real == real:
+                    yield from (scaled_square(fact, poly, text) for poly, text in roots[:16])
         if level >= 3:
-            found += [
-                square(a * c - b * d, f"({at}) * ({ct}) - ({bt}) * ({dt})", real)
-                for (a, at), (b, bt) in combinations(roots[:6], 2)
-                for (c, ct), (d, dt) in combinations(roots[:6], 2)
-            ]
+            for (a, at), (b, bt) in combinations(roots[:6], 2):
+                for (c, ct), (d, dt) in combinations(roots[:6], 2):
+                    yield square(a * c - b * d, f"({at}) * ({ct}) - ({bt}) * ({dt})", real)
             positive = [fact for fact in inequalities[:6] if fact.real == real]
             for one, two, three in combinations(positive, 3):
                 pair = Fact(">=", one.poly * two.poly, f"({one.text}) * ({two.text})", real)
                 whole = product(pair, three)
-                found.append(replace(whole, statements=(*product(one, two).statements, *whole.statements)))
-    return found[:_MAX_SUMMANDS]
+                yield replace(whole, statements=(*product(one, two).statements, *whole.statements))
 
 
 def contradiction(candidates: Sequence[Summand]) -> list[Summand] | None:
@@ -182,7 +177,8 @@ def _solution(
         for monomial, coefficient in summand.poly.terms():
             rows.setdefault(monomial, []).append((index, coefficient))
     wanted = dict(target.terms())
-    if len(rows) > _MAX_MONOMIALS or wanted.keys() - rows.keys():
+    size = sum(map(len, rows.values()))
+    if len(rows) > _MAX_MONOMIALS or size > _MAX_ENTRIES or wanted.keys() - rows.keys():
         return None
     context = z3.Context()
     multipliers = [z3.Real(f"m{i}", context) for i in range(len(candidates))]

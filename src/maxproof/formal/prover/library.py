@@ -38,7 +38,7 @@ def library(question: Question) -> Iterator[Proposal]:
 def lemma_calls(strategy: str, lemmas: Iterable[CoreLemma], question: Question) -> Iterator[Proposal]:
     """Calls of those lemmas that match, alone and with a certificate from what they say."""
     calls = Calls(question)
-    terms = [*question.goals, *question.hypotheses, *(instance.term for instance in question.instances)]
+    terms = [*question.goals, *question.hypotheses, *question.consequences]
     for lemma in lemmas:
         general = Quant("forall", lemma.params, conjunction(lemma.requires), conjunction(lemma.ensures))
         for binding, range_, body in islice(applied(general, terms), MAX_CALLS):
@@ -129,7 +129,7 @@ class Evident:
 def _certified(question: Question, calls: list[tuple[str, Term]]) -> tuple[str, ...]:
     """A certificate of every polynomial conclusion from the hypotheses and what the calls give; () if there is none."""
     bodies = [body for _, body in calls]
-    instances = [instance.term for instance in question.instances]
+    instances = question.consequences
     system = System((*question.hypotheses, *instances, *bodies, *question.goals))
     facts: list[Fact] = [*system.facts(question.hypotheses), *system.atom_facts()]
     for line, body in calls:

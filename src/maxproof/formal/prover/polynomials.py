@@ -290,3 +290,20 @@ def fraction(value: Any) -> Fraction:
     """A coefficient as a Python fraction."""
     exact = QQ.to_sympy(value)
     return Fraction(int(exact.p), int(exact.q))
+
+
+def factors_of(poly: PolyElement[Any]) -> list[tuple[PolyElement[Any], int]]:
+    """The irreducible factors over the rationals, with their multiplicities; in the variables that occur only."""
+    used = [place for place in range(poly.ring.ngens) if any(monomial[place] for monomial in poly.monoms())]
+    if not used:
+        return []
+    small, *_ = ring([str(poly.ring.gens[place]) for place in used], QQ)
+    reduced = small.from_dict({tuple(m[place] for place in used): c for m, c in poly.terms()})
+    found: list[tuple[PolyElement[Any], int]] = []
+    for factor, times in reduced.factor_list()[1]:
+        whole: dict[tuple[int, ...], Any] = {}
+        for monomial, coefficient in factor.terms():
+            powers = dict(zip(used, monomial, strict=True))
+            whole[tuple(powers.get(place, 0) for place in range(poly.ring.ngens))] = coefficient
+        found.append((poly.ring.from_dict(whole), times))
+    return found

@@ -12,6 +12,8 @@ from maxproof.formal.problem import FormalProblem
 from maxproof.formal.prover.instances import Instance, instances
 from maxproof.formal.prover.polynomials import conjuncts
 
+MAX_CONSEQUENCES = 120
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -39,6 +41,11 @@ class Question:
     def conclusions(self) -> list[Term]:
         """The conjuncts of all goals, in order."""
         return [part for goal in self.goals for part in conjuncts(goal)]
+
+    @property
+    def consequences(self) -> list[Term]:
+        """The instances that polynomial reasoning takes into account."""
+        return [instance.term for instance in self.instances[:MAX_CONSEQUENCES]]
 
 
 @dataclass(frozen=True, slots=True)

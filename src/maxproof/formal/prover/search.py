@@ -3,33 +3,32 @@
     prover = SymbolicProver(checker, limits)
     attempt = await prover.attempt(problem, seed=0)
 
-No model is asked. The empty body comes first, then the strategies' proposals in the order of their costs, then some of
-them joined. What is returned is plain Dafny.
+No model is asked. The empty body comes first, then each strategy's proposals, those of a strategy in the order of
+their costs, then some of them joined. Proposals are made in a worker process. What is returned is plain Dafny.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 
 from maxproof.formal.checkers.types import Checker, Limits
-from maxproof.formal.embedded.errors import ResolutionError, Unsupported
-from maxproof.formal.embedded.resolve import resolve
-from maxproof.formal.prelude.assemble import assemble
+from maxproof.formal.embedded.workers import WorkerFailure, WorkerPool
 from maxproof.formal.problem import FormalProblem
+from maxproof.formal.prover.generate import generated
 from maxproof.formal.prover.minimise import minimised
-from maxproof.formal.prover.question import Proposal, Strategy, question_of
+from maxproof.formal.prover.question import Proposal, Strategy
 from maxproof.formal.prover.strategies import STRATEGIES
 from maxproof.formal.results import Attempt, judged
 from maxproof.formal.solution.check import check_solution
 from maxproof.formal.solution.types import SolutionState, SolutionVerdict
 
 EMPTY = Proposal("empty", (), cost=0)
+GENERATION_SECONDS = 20.0  # a fuse: what strategies do is bounded by counts and by the solver's resource units
+MEMORY_MB = 2048
 _JOINED = 4
-
 
 Complete = Callable[[FormalProblem, str], str]
 
@@ -87,27 +86,41 @@ class SymbolicProver:
         search = _Search(problem, self._checker, replace(self._limits, seed=seed), self._confirm, self._complete)
         if await search.offer(EMPTY) or not search.worth_going_on:
             return search.attempt(seed, time.monotonic() - started)
-        proposals = await asyncio.to_thread(self._proposals, problem)
-        for proposal in proposals:
-            if search.checks >= self._settings.checks or await search.offer(proposal):
-                break
+        proposals: dict[str, Proposal] = {}
+        pool = WorkerPool(1)
+        try:
+            for strategy in self._strategies:
+                made = await self._generated(pool, problem, strategy)
+                fresh = {new.submission: new for new in made if new.submission not in proposals}
+                proposals |= fresh
+                if await self._checked(search, fresh.values()):
+                    break
+            else:
+                await self._checked(search, _joined(list(proposals.values())))
+        finally:
+            await pool.aclose()
         if search.found is not None:
             await search.minimise(self._settings.minimise)
         return search.attempt(seed, time.monotonic() - started)
 
-    def _proposals(self, problem: FormalProblem) -> list[Proposal]:
-        """All proposals in the order in which they're checked, each body once."""
+    async def _generated(self, pool: WorkerPool, problem: FormalProblem, strategy: Strategy) -> list[Proposal]:
+        """The strategy's proposals; none if it fails or exceeds its limits. A closure runs in a thread."""
+        most = self._settings.per_strategy
+        if "<locals>" in getattr(strategy, "__qualname__", ""):
+            return await asyncio.to_thread(generated, problem, strategy, most)
         try:
-            core = resolve(assemble((*problem.definitions, problem.lemma), (problem.name,)).program)
-        except (ResolutionError, Unsupported):
+            return await pool.run(
+                generated, problem, strategy, most, wall_seconds=GENERATION_SECONDS, memory_mb=MEMORY_MB, retries=0
+            )
+        except WorkerFailure:
             return []
-        question = question_of(problem, core)
-        found: dict[str, Proposal] = {}
-        for strategy in self._strategies:
-            for proposal in islice(strategy(question), self._settings.per_strategy):
-                found.setdefault(proposal.submission, proposal)
-        ordered = sorted(found.values(), key=lambda proposal: proposal.cost)
-        return [*ordered, *_joined(ordered)]
+
+    async def _checked(self, search: _Search, proposals: Iterable[Proposal]) -> bool:
+        """Checks proposals until one settles the problem or no checks are left; whether that is so."""
+        for proposal in proposals:
+            if search.checks >= self._settings.checks or await search.offer(proposal):
+                return True
+        return False
 
 
 def _joined(proposals: Sequence[Proposal]) -> Iterator[Proposal]:
