@@ -32,6 +32,7 @@ from maxproof.formal.embedded.encode_fold import (
 )
 from maxproof.formal.embedded.encode_quantifiers import quantifier
 from maxproof.formal.embedded.encode_sorts import constraint, is_product, parts_of
+from maxproof.formal.embedded.obligations.domains import base
 
 if TYPE_CHECKING:
     from maxproof.formal.embedded.encode_simplify import Simplifier
@@ -57,7 +58,8 @@ def equal(left: Term, right: Term, simplify: Simplifier) -> Term:
         return conjunction(equal(a, b, simplify) for a, b in zip(left.args, right.args, strict=True))
     named = isinstance(left, Var) or isinstance(right, Var)
     if isinstance(sort, SetOf) and (written(left) or written(right)) and (simplify.spell_sets or not named):
-        element = simplify.scope.fresh("e", sort.element)
+        # A set of nat and one of int may differ in a negative number.
+        element = simplify.scope.fresh("e", sort.element if right.sort == sort else base(sort.element))
         same = iff(member(element, left, simplify), member(element, right, simplify))
         return quantifier(Quant("forall", (element,), Bool(True), same), simplify)
     return fold(Builtin(Op.EQ, (left, right), BOOL))

@@ -165,7 +165,7 @@ class Compiler:
             case Op.ITE:
                 test, then, other = (self.code(arg, slots) for arg in args)
                 return lambda frame: then(frame) if test(frame) else other(frame)
-            case Op.EQ if has_functions(args[0].sort, self.core):
+            case Op.EQ | Op.IN | Op.SET | Op.PREFIX if args and has_functions(args[0].sort, self.core):
                 return refuse("equality of functions")
             case Op.LT | Op.LE | Op.EQ if any(has_root(arg, self.functions.native) for arg in args):
                 return comparison(op, self._signed_square(args[0], slots), self._signed_square(args[1], slots))

@@ -355,7 +355,7 @@ class Domain:
                 return Product(needs, code, self._tree(left), Tree(0, lambda _: factor))
             case Builtin(op=Op.MOD, args=(_, Int(value=divisor))) if divisor:
                 return AtLeast(needs, code, (0, abs(divisor) - 1))
-            case Builtin(op=Op.MOD | Op.CARD):
+            case Builtin(op=Op.CARD):
                 return AtLeast(needs, code)
             case Builtin(op=Op.TO_REAL | Op.TO_INT, args=(inner,)):
                 return self._tree(inner)

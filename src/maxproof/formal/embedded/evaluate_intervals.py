@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -25,15 +25,20 @@ class Empty(Exception):
 
 
 class Box:
-    """Ranges of the unknowns by number; `known` has a bit for each that stands in the frame with a value."""
+    """Ranges of the unknowns by number; `known` has a bit for each that stands in the frame with a value.
 
-    __slots__ = ("frame", "known", "ranges", "whole")
+    `found` has the last range of each tree here. It belongs to the box, since computing a tree's value may call a
+    function whose own quantifiers use the same trees in another box.
+    """
+
+    __slots__ = ("found", "frame", "known", "ranges", "whole")
 
     def __init__(self, ranges: Sequence[Range], whole: Sequence[bool], frame: list[Any]) -> None:
         self.ranges = list(ranges)
         self.whole = tuple(whole)
         self.frame = frame
         self.known = 0
+        self.found: dict[int, Range] = {}
 
     def copy(self) -> Box:
         twin = Box(self.ranges, self.whole, self.frame)
@@ -66,16 +71,12 @@ class Tree:
 
     needs: int
     value: Callable[[list[Any]], int | Fraction | None]
-    last: Range = field(default=ALL, init=False)
 
     def range(self, box: Box) -> Range:
-        if self.needs & ~box.known == 0:
-            value = self.value(box.frame)
-            if value is not None:
-                self.last = (value, value)
-                return self.last
-        self.last = self.forward(box)
-        return self.last
+        value = None if self.needs & ~box.known else self.value(box.frame)
+        found = self.forward(box) if value is None else (value, value)
+        box.found[id(self)] = found
+        return found
 
     def forward(self, box: Box) -> Range:
         return ALL
@@ -118,7 +119,7 @@ class Sum(Tree):
         return _total([part.range(box) for part in self.parts])
 
     def backward(self, to: Range, box: Box) -> None:
-        ranges = [part.last for part in self.parts]
+        ranges = [box.found[id(part)] for part in self.parts]
         for place, part in enumerate(self.parts):
             low, high = _total([*ranges[:place], *ranges[place + 1 :]])
             part.narrow((_minus(to[0], high), _minus(to[1], low)), box)

@@ -36,7 +36,8 @@ class Equation:
     Attributes:
         variable: stands for the number; None for a single equation.
         direct: sides that are one occurrence, each with the other side.
-        linear: all occurrences, where each has an argument that can be computed by itself; else none.
+        linear: all occurrences, where each has an argument that can be computed by itself and no function stands
+            anywhere else (given to another function, it could be applied to what is missing); else none.
         difference: `left - right` of numbers; None for other sorts.
     """
 
@@ -112,6 +113,11 @@ class Recurrences:
         try:
             if equation.guard.run(scene) is not True:
                 return
+        except OutOfBudget:
+            raise
+        except NotComputable:
+            return  # the instance may not hold
+        try:
             for occurrence, other in equation.direct:
                 at = occurrence.argument.run(scene)
                 if at not in self._values[occurrence.name]:
@@ -120,7 +126,7 @@ class Recurrences:
         except OutOfBudget:
             raise
         except NotComputable:
-            pass
+            pass  # a side or an argument needs a value that isn't known
         try:
             self._solve(equation, scene)
         except OutOfBudget:
@@ -233,7 +239,10 @@ class Recurrences:
         alone = all(var.name in names for call in calls for var in free_variables(call)) and not any(
             self._is_call(inner) for call in calls for arg in call.args for inner in subnodes(arg)
         )
-        linear = tuple(occurrence(call) for call in calls) if alone else ()
+        mentions = sum(
+            isinstance(node, Var) and node.name in self._names for side in (left, right) for node in subnodes(side)
+        )
+        linear = tuple(occurrence(call) for call in calls) if alone and mentions == len(calls) else ()
         difference = None
         if left.sort in (INT, NAT, REAL):
             difference = compiled(Builtin(Op.SUB, (left, right), REAL if left.sort == REAL else INT))

@@ -163,7 +163,7 @@ def _builtin(term: Builtin, path: Path, scope: Scope) -> Path:
         case Op.SEQ_INIT:
             _ask_order(ObligationKind.LENGTH, (Int(0), args[0]), True, args[0], path, scope)
             _ask_elements(term, path, scope)
-        case Op.EQ | Op.IN | Op.SUBSET | Op.PROPER_SUBSET | Op.DISJOINT | Op.PREFIX:
+        case Op.EQ | Op.IN | Op.SET | Op.SUBSET | Op.PROPER_SUBSET | Op.DISJOINT | Op.PREFIX:
             if not all(comparable(arg.sort) for arg in args):
                 raise Unsupported("a comparison of functions that aren't defined everywhere", term.at)
     for arg, sort in zip(args, _claimed(term), strict=False):
@@ -318,6 +318,8 @@ def _comprehension(term: SetComp, path: Path, scope: Scope) -> Path:
     if isinstance(term.sort, SetOf):
         if term.sort.finite and unbounded(term.vars, term.range, scope.program.datatypes):
             raise Unsupported("a set whose elements have no bounds: is it finite?", term.at)
+        if not comparable(term.sort):
+            raise Unsupported("a set of functions that aren't defined everywhere", term.at)
         inner = path.bind(term.vars).assume(term.range)
         conform(term.term, term.sort.element, inner, scope)
     return _under_binders(term.vars, term.range, term.term, path, scope)
