@@ -55,7 +55,7 @@ PERIOD_STEP = Helper(
 HELPERS = (SQUARE_STEP, PERIOD_STEP)
 
 
-class _Unknown(Exception):
+class Unknown(Exception):
     """A term whose remainder nothing gives, or whose trace is too long."""
 
 
@@ -159,7 +159,7 @@ class _Cases:
         open_ = [leaf for leaf in leaves if leaf not in fixed]
         try:
             return self._branch(fixed, {}, open_)
-        except _Unknown:
+        except Unknown:
             return []
 
     def _branch(
@@ -168,17 +168,17 @@ class _Cases:
         """What follows where the leaves have `values`, then the cases of the next one."""
         self._count += 1
         if self._count > MAX_CASES:
-            raise _Unknown
+            raise Unknown
         lines: dict[str, None] = {}
         found = dict(known)
         settled = {leaf.term for leaf in values}
         for remainder, needed in self._needs.items():
             if remainder in found or any(leaf.term not in settled for leaf in needed):
                 continue
-            tracer = _Tracer(values)
+            tracer = Tracer(values)
             try:
                 found[remainder] = tracer.trace(remainder.term, remainder.modulus)
-            except _Unknown:
+            except Unknown:
                 continue
             lines.update(tracer.lines)
             lines.setdefault(f"assert {remainder.text} == {found[remainder]};")
@@ -288,7 +288,7 @@ def _period(base: int, modulus: int) -> int | None:
     return None
 
 
-class _Tracer:
+class Tracer:
     """The lines that lead to a remainder, from those of the leaves."""
 
     def __init__(self, values: Mapping[Remainder, int]) -> None:
@@ -296,7 +296,7 @@ class _Tracer:
         self.lines: dict[str, None] = {}
 
     def trace(self, term: Term, m: int) -> int:
-        """The remainder of `term` modulo `m`. Raises _Unknown."""
+        """The remainder of `term` modulo `m`. Raises Unknown."""
         if isinstance(term, Int):
             return term.value % m
         if term in self._values:
@@ -316,7 +316,7 @@ class _Tracer:
             return found
         if isinstance(term, Call) and term.name == "ipow":
             return self._power(term, m)
-        raise _Unknown
+        raise Unknown
 
     def _operation(self, term: Builtin, m: int) -> int:
         left, right = term.args
@@ -345,10 +345,10 @@ class _Tracer:
             self.lines.setdefault(f"ipow_congruent({show(base)}, {found}, {exponent.value}, {m});")
             return self._closed(found, exponent.value, m)
         if not isinstance(base, Int):
-            raise _Unknown
+            raise Unknown
         period = _period(base.value, m)
         if period is None:
-            raise _Unknown
+            raise Unknown
         rest = self.trace(exponent, period)
         self._closed(base.value, period, m)
         found = self._closed(base.value, rest, m)
@@ -358,7 +358,7 @@ class _Tracer:
     def _closed(self, base: int, exponent: int, m: int) -> int:
         """A power of literals by squaring."""
         if not 0 <= exponent <= MAX_EXPONENT:
-            raise _Unknown
+            raise Unknown
         half, rest = 0, 1 % m
         for bit in f"{exponent:b}":
             square = rest * rest % m
