@@ -128,7 +128,8 @@ class WordChecker:
 _LEARNED = re.compile(r"lemma (learned_[0-9a-f]{12})\(a0: nat\)\n")
 
 
-def calls_what_is_learned(messages: Sequence[Message]) -> str:
-    """A model that calls every learned lemma it is shown, at `n`; else its proof is empty."""
-    shown = _LEARNED.findall(blocks(messages).get("library", ""))
-    return "```dafny\n{ " + " ".join(f"{name}(n);" for name in shown) + " }\n```"
+def calls_what_is_learned(address: CallAddress, messages: Sequence[Message]) -> str:
+    """A model that calls the learned lemmas that it is shown at `n`, one in each turn; else its proof is empty."""
+    shown = _LEARNED.findall(blocks(messages[:2]).get("library", ""))
+    turn = 0 if address.task == "prove" else address.sample + 1
+    return f"```dafny\n{{ {shown[turn % len(shown)] + '(n);' if shown else ''} }}\n```"

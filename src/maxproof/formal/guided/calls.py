@@ -32,14 +32,15 @@ class Prompts:
     """Builds the calls about one problem. The statement and the offered lemmas are printed once.
 
     Args:
-        lemmas: how many lemmas are offered, of the library's and of `learned` together.
-        learned: lemmas that the library lacks.
+        lemmas: how many lemmas are offered, the most relevant of the library and as many of `learned`.
     """
 
     def __init__(self, problem: FormalProblem, lemmas: int, learned: Sequence[Lemma] = ()) -> None:
         self.statement = print_program(Program((*problem.definitions, problem.lemma)), Dialect.DAFNY_4).text
         known = prelude()
-        relevant = relevant_lemmas(problem, (*learned, *known.library.lemmas), lemmas)
+        relevant = [
+            lemma for source in (known.library.lemmas, learned) for lemma in relevant_lemmas(problem, source, lemmas)
+        ]
         self._library = offered(problem, known.definitions, relevant) or None
 
     def prove(self, address: CallAddress, turns: Sequence[Turn] = ()) -> Call:

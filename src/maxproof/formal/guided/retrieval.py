@@ -1,6 +1,7 @@
 """Which lemmas of the library a problem is likely to need: those that speak of the same functions and operators.
 
 A symbol that few lemmas mention tells more than one that many do (inverse document frequency), as in text retrieval.
+A function that the problem lacks counts against a lemma; an operator doesn't: `3 * m == n` may need a lemma on `n % 3`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from maxproof.formal.syntax.printer import print_program
 from maxproof.formal.syntax.walk import descendants, names_used
 
 _MISSING = 0.5
+_OPERATORS = frozenset("*/%")
 
 
 def relevant_lemmas(problem: FormalProblem, lemmas: Sequence[Lemma], count: int) -> list[Lemma]:
@@ -33,7 +35,7 @@ def relevant_lemmas(problem: FormalProblem, lemmas: Sequence[Lemma], count: int)
     scored = []
     for index, (lemma, names) in enumerate(zip(lemmas, found, strict=True)):
         shared = sum(weight(name) for name in sorted(names & wanted))
-        missing = sum(weight(name) for name in sorted(names - wanted))
+        missing = sum(weight(name) for name in sorted(names - wanted - _OPERATORS))
         if shared > _MISSING * missing:
             scored.append((_MISSING * missing - shared, index, lemma))
     scored.sort(key=lambda entry: entry[:2])

@@ -16,4 +16,6 @@ class GuidedSettings(BaseModel):
     mode: Literal["conversation", "afresh"] = Field(
         "conversation", description="corrections go on in one conversation, or each starts from the last proof alone"
     )
-    lemmas: int = Field(12, ge=0, description="lemmas that are shown, the most relevant ones")
+    lemmas: int = Field(
+        12, ge=0, description="lemmas of the library that are shown, the most relevant ones, and as many learned ones"
+    )
