@@ -17,7 +17,23 @@ from typing import Final
 from maxproof.formal.syntax.ast import Program
 from maxproof.formal.syntax.parse import parse_program
 
-LIBRARY: Final = ("certificates", "arithmetic", "reals", "divisors", "powers")
+LIBRARY: Final = (
+    "certificates",
+    "arithmetic",
+    "reals",
+    "inequalities",
+    "divisors",
+    "primes",
+    "powers",
+    "real_powers",
+    "combinatorics",
+    "sums",
+    "products",
+    "sets",
+    "logarithms",
+    "rationals",
+    "limits",
+)
 
 
 @dataclass(frozen=True, slots=True)

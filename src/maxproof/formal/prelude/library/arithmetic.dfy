@@ -17,6 +17,11 @@ lemma mul_swap(a: int, b: int, c: int)
   mul_assoc(b, a, c);
 }
 
+lemma mul_interchange(a: int, b: int, c: int, d: int)
+  ensures (a * b) * (c * d) == (a * c) * (b * d)
+{
+}
+
 lemma mul_distributes(a: int, b: int, c: int)
   ensures a * (b + c) == a * b + a * c
   ensures a * (b - c) == a * b - a * c
