@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -25,8 +24,9 @@ from maxproof.formal.prover.minimise import minimised
 from maxproof.formal.prover.polynomials import System, conjuncts
 from maxproof.formal.prover.question import Proposal, Question, Strategy, question_of
 from maxproof.formal.prover.strategies import STRATEGIES
+from maxproof.formal.solution.check import solution_task
 from maxproof.formal.syntax.ast import Lemma
-from maxproof.formal.syntax.parse import parse_program, parse_statements
+from maxproof.formal.syntax.parse import parse_program
 
 LIMITS = Limits(resource=5_000_000)
 
@@ -43,8 +43,8 @@ def question(text: str) -> Question:
 
 
 def accepted(text: str, proposal: Proposal) -> bool:
-    proved = replace(lemma(text), body=parse_statements(proposal.text))
-    return check_here(assemble([proved], (proved.name,)), LIMITS).state is CheckState.PROVED
+    task = solution_task(FormalProblem(lemma(text)), proposal.submission)
+    return check_here(task, LIMITS).state is CheckState.PROVED
 
 
 PROVED: list[tuple[Strategy, str]] = [

@@ -9,19 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from math import ceil, floor
 from typing import Any
 
 from sympy.polys.rings import PolyElement
 
-from maxproof.formal.embedded.core import Term
+from maxproof.formal.embedded.core import Call, Invoke, Term
 from maxproof.formal.embedded.core.show import show
 from maxproof.formal.prover.algebra import asserted
-from maxproof.formal.prover.certificates import refutation
+from maxproof.formal.prover.certificates import combination, refutation, summands
 from maxproof.formal.prover.polynomials import Fact, System, factors_of, fraction, is_real, single_atom
 from maxproof.formal.prover.question import Proposal, Question
 
 MAX_CASES = 128
+MAX_TERMS = 12
+MAX_EQUATIONS = 8
 _LEVELS = (0, 1, 2)
 
 
@@ -49,12 +52,12 @@ def cases(question: Question) -> Iterator[Proposal]:
     polynomial = [(goal, fact) for goal in question.conclusions if (fact := system.fact(goal)) is not None]
     splits = [*factor_splits(system, facts), *value_splits(system, facts)]
     for number, split in enumerate(splits):
-        lines, closed = _closed(system, facts, split, polynomial, [])
+        lines, closed = _closed(system, facts, split, polynomial, question.goals, [])
         yield Proposal("cases", tuple(lines), cost=(4 if closed else 8) + number)
     for number, split in enumerate(splits):
         rest = [other for other in splits if other is not split]
         if rest and len(split.cases) * len(rest[0].cases) <= MAX_CASES:
-            lines, closed = _closed(system, facts, split, polynomial, rest)
+            lines, closed = _closed(system, facts, split, polynomial, question.goals, rest)
             yield Proposal("cases-twice", tuple(lines), cost=(6 if closed else 12) + number)
 
 
@@ -63,6 +66,7 @@ def _closed(
     facts: Sequence[Fact],
     split: Split,
     goals: Sequence[tuple[Term, Fact]],
+    conclusions: Sequence[Term],
     inner: Sequence[Split],
 ) -> tuple[list[str], bool]:
     """The lines of a split with the proof of each case, and whether a certificate closed all of them."""
@@ -72,16 +76,29 @@ def _closed(
         known = [*case.facts, *facts]
         body = _by_certificate(system, known, goals)
         if body is None and inner:
-            lines, closed = _closed(system, known, inner[0], goals, inner[1:2])
+            lines, closed = _closed(system, known, inner[0], goals, conclusions, inner[1:2])
             body = lines if closed else []
             everything = everything and closed
         elif body is None:
-            body, everything = [], False
-        branches.append(f"if {case.condition} {{ {' '.join(body)} }}")
+            body, everything = [f"assert {show(goal)};" for goal in conclusions], False
+        branches.append(f"if {case.condition} {{ {' '.join([*_as_whole(system, case.facts), *body])} }}")
     return [*split.lines, " else ".join(branches)], everything
 
 
+def _as_whole(system: System, facts: Sequence[Fact]) -> Iterator[str]:
+    """Real equations between whole numbers, stated of these."""
+    for fact in facts:
+        used = [atom for place, atom in enumerate(system.atoms) if any(m[place] for m in fact.poly.monoms())]
+        if fact.real and fact.relation == "==" and used and not any(map(is_real, used)):
+            yield f"assert {text_of(system, fact.poly, False)} == 0;"
+
+
 def _by_certificate(system: System, facts: Sequence[Fact], goals: Sequence[tuple[Term, Fact]]) -> list[str] | None:
+    candidates = summands(system, facts, 0)
+    for fact in facts:
+        used = combination(candidates, fact.poly) if fact.relation == "!=" else None
+        if used is not None:
+            return [*dict.fromkeys(line for summand in used for line in summand.statements), "assert false;"]
     if not goals:
         return None
     lines: list[str] = []
@@ -94,8 +111,8 @@ def _by_certificate(system: System, facts: Sequence[Fact], goals: Sequence[tuple
 
 
 def factor_splits(system: System, facts: Sequence[Fact]) -> Iterator[Split]:
-    """An equation whose difference has factors: one of them is 0."""
-    for fact in facts:
+    """An equation whose difference has factors: one of them is 0. Differences of two equations are tried too."""
+    for fact in (*facts, *differences(system, facts)):
         if fact.relation != "==" or not fact.poly or len(fact.poly) > 60:
             continue
         factors = factors_of(fact.poly)
@@ -123,6 +140,36 @@ def factor_splits(system: System, facts: Sequence[Fact]) -> Iterator[Split]:
 def _cleared(poly: PolyElement[Any]) -> PolyElement[Any]:
     """The polynomial times the least number that makes its coefficients whole."""
     return poly.clear_denoms()[1]
+
+
+def differences(system: System, facts: Sequence[Fact]) -> list[Fact]:
+    """What is left of equations when values of functions are put in, and differences of those that share an atom."""
+    equalities = [fact for fact in facts if fact.relation == "==" and len(fact.poly) <= MAX_TERMS][:MAX_EQUATIONS]
+    applied = [atom for atom in system.atoms if isinstance(atom, Call | Invoke)]
+    without = list(_cancelled(system, equalities, applied))[:MAX_EQUATIONS]
+    return [*without, *_cancelled(system, [*equalities, *without], system.atoms)]
+
+
+def _cancelled(system: System, equalities: Sequence[Fact], atoms: Sequence[Term]) -> Iterator[Fact]:
+    for one, other in combinations(equalities, 2):
+        for atom in atoms:
+            monomial = system.poly(atom).leading_expv()
+            first, second = one.poly.get(monomial, 0), other.poly.get(monomial, 0)
+            if one.real != other.real or not first or not second:
+                continue
+            scale = fraction(first / second)
+            whole = one.real or scale.denominator == 1
+            if whole and _linear_in(one, monomial) and _linear_in(other, monomial):
+                number = f"{scale.numerator}.0 / {scale.denominator}.0" if one.real else str(scale.numerator)
+                poly = one.poly - other.poly * (first / second)
+                statement = " ".join(fact.statement for fact in (one, other) if fact.statement)
+                yield Fact("==", poly, f"({one.text}) - ({number}) * ({other.text})", one.real, statement)
+
+
+def _linear_in(fact: Fact, monomial: tuple[int, ...]) -> bool:
+    """The atom of that monomial occurs in no other one."""
+    place = monomial.index(1)
+    return sum(1 for other in fact.poly.monoms() if other[place]) == 1
 
 
 def value_splits(system: System, facts: Sequence[Fact]) -> Iterator[Split]:
@@ -175,10 +222,17 @@ def text_of(system: System, poly: PolyElement[Any], real: bool) -> str:
     parts: list[str] = []
     for monomial, coefficient in poly.terms():
         value = fraction(coefficient)
-        factors = [show(atom) for atom, power in zip(system.atoms, monomial, strict=True) for _ in range(power)]
+        factors = [
+            shown_as(atom, real) for atom, power in zip(system.atoms, monomial, strict=True) for _ in range(power)
+        ]
         number = f"{abs(value).numerator}.0" if real else str(abs(value).numerator)
         if abs(value) != 1 or not factors:
             factors.insert(0, number)
         parts.append((" - " if value < 0 else " + ") + " * ".join(factors))
     text = "".join(parts).strip()
     return text.removeprefix("+ ") if parts else ("0.0" if real else "0")
+
+
+def shown_as(atom: Term, real: bool) -> str:
+    """An atom as Dafny, cast where a whole number stands in a real polynomial."""
+    return f"({show(atom)} as real)" if real and not is_real(atom) else show(atom)

@@ -207,9 +207,9 @@ def instances(hypotheses: Sequence[Term], goals: Sequence[Term], rounds: int = 3
 
 def _ground_applications(terms: Sequence[Term]) -> dict[object, list[Call | Invoke]]:
     ground: dict[object, dict[Call | Invoke, None]] = {}
-    bound = {var.name for term in terms for node in subnodes(term) if isinstance(node, Quant) for var in node.vars}
+    free = {var.name for term in terms for var in free_variables(term)}
     for application in applications(terms):
-        if not any(var.name in bound for var in free_variables(application)):
+        if all(var.name in free for var in free_variables(application)):
             simple = simplified(application)
             if isinstance(simple, Call | Invoke):
                 ground.setdefault(_head(simple), {}).setdefault(simple)

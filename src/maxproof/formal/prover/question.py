@@ -74,8 +74,8 @@ class Proposal:
 
     @property
     def text(self) -> str:
-        """The body without braces; bound variables that were renamed apart get names that Dafny reads."""
-        return re.sub(r"(\w)#(\d+)", r"\1_\2", "\n".join(self.lines))
+        """The body without braces."""
+        return dafny("\n".join(self.lines))
 
     @property
     def submission(self) -> str:
@@ -88,6 +88,11 @@ class Proposal:
                 called += helper.text
         body = f"{{\n{self.text}\n}}" if self.lines else "{}"
         return "\n\n".join([body, *reversed(needed)])
+
+
+def dafny(text: str) -> str:
+    """Shown terms as Dafny reads them: bound variables that were renamed apart get plain names."""
+    return re.sub(r"(\w)#(\d+)", r"\1_\2", text)
 
 
 def ground_nodes(terms: Iterable[Term]) -> Iterator[Term]:

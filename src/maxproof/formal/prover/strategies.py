@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from maxproof.formal.prover.algebra import algebra, values
+from maxproof.formal.prover.bounds import bounds
 from maxproof.formal.prover.cases import cases
+from maxproof.formal.prover.closed_forms import closed_forms
 from maxproof.formal.prover.compute import compute
+from maxproof.formal.prover.divisibility import divisibility
 from maxproof.formal.prover.induction import induction
 from maxproof.formal.prover.library import library
 from maxproof.formal.prover.logarithms import logarithms
@@ -16,8 +19,11 @@ STRATEGIES: tuple[Strategy, ...] = (
     compute,
     sets,
     logarithms,
+    closed_forms,
     algebra,
     values,
+    bounds,
+    divisibility,
     library,
     induction,
     cases,
