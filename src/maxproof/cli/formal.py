@@ -15,9 +15,7 @@ import typer
 from maxproof.cli import formal_options as f
 from maxproof.cli import options as o
 from maxproof.cli.errors import ExitCode, reporting
-from maxproof.cli.formal_work import go_on, start
 from maxproof.cli.loop import run_async
-from maxproof.formal.settings import MODEL_METHODS
 from maxproof.models.template import visible
 from maxproof.problems import InputError
 
@@ -25,13 +23,17 @@ formal_app = typer.Typer(
     help="Lemmas in Dafny, proofs checked by machine.", no_args_is_help=True, rich_markup_mode="rich"
 )
 
+# miniF2F-Dafny (arXiv 2512.10187): its baseline, and its protocol for models.
 PAPER_RUNS, PAPER_SECONDS = 5, 30.0
+PAPER_ATTEMPTS, PAPER_CORRECTIONS, PAPER_TEMPERATURE, PAPER_TOKENS = 4, 3, 0.5, 8192
 
 
 @formal_app.command()
 def check(
     problem: f.ProblemFile,
-    solution: Annotated[Path, typer.Argument(metavar="SOLUTION", help="The lemma with its body, or a body alone.")],
+    solution: Annotated[
+        Path, typer.Argument(metavar="SOLUTION", help="The lemma with its body, or a body alone; - for standard input.")
+    ],
     checker: f.Checker = "embedded",
     certify: f.Certify = False,
     resource: f.Resource = None,
@@ -42,9 +44,10 @@ def check(
 ) -> None:
     """Check that SOLUTION proves PROBLEM; the statement is always PROBLEM's own.
 
-    Exit codes: 0 proved; 3 not proved; 6 the checker itself failed; 2 bad input.
+    Exit codes: 0 proved (with --certify: and certified); 3 not proved; 6 the checker itself failed; 2 bad input.
     """
     with reporting(as_json):
+        from maxproof.formal.checkers.types import CheckState
         from maxproof.formal.load import load_formal_problem
         from maxproof.formal.single import check_text
         from maxproof.formal.solution.types import SolutionState
@@ -55,55 +58,21 @@ def check(
         verdict = run_async(check_text(load_formal_problem(problem), read_proof(solution), settings))
         typer.echo(json.dumps(verdict_json(verdict), indent=2) if as_json else render_verdict(verdict))
         if verdict.accepted:
-            raise typer.Exit(ExitCode.PASSED)
+            refused = verdict.certified is not None and verdict.certified.state is not CheckState.PROVED
+            raise typer.Exit(ExitCode.NOT_PASSED if refused else ExitCode.PASSED)
         raise typer.Exit(ExitCode.NOT_SCORED if verdict.state is SolutionState.TOOL_ERROR else ExitCode.NOT_PASSED)
 
 
 @formal_app.command()
-def baseline(
-    problems: f.ProblemSet,
+def prove(
+    problem: f.ProblemFile,
+    methods: f.Methods = None,
     out: o.Out = None,
-    runs: Annotated[int, typer.Option("--runs", min=1, help="Repetitions, each with its own solver seed.")] = 1,
-    paper: Annotated[
-        bool, typer.Option("--paper", help="The published protocol: 5 runs of 30 solver seconds.")
-    ] = False,
     checker: f.Checker = "embedded",
-    workers: f.Workers = 0,
-    resource: f.Resource = None,
-    seconds: f.Seconds = None,
-    wall: f.Wall = None,
-    memory: f.Memory = None,
-    as_json: o.Json = False,
-    quiet: o.Quiet = False,
-) -> None:
-    """Try the empty proof on every problem of SET: what the checker proves by itself."""
-    with reporting(as_json) as report:
-        settings = f.formal_settings(
-            {"methods": ["empty"], "repeats": PAPER_RUNS if paper else runs, "checker": checker, "workers": workers},
-            resource,
-            PAPER_SECONDS if paper and seconds is None else seconds,
-            wall,
-            memory,
-        )
-        folder = start(problems, out, "baseline", settings, None)
-        report.run = folder.path
-        raise typer.Exit(go_on(folder, as_json=as_json, quiet=quiet))
-
-
-@formal_app.command()
-def bench(
-    problems: f.ProblemSet,
-    methods: Annotated[
-        str, typer.Option("--methods", help="Which of empty, symbolic, guided, population; with commas.")
-    ] = "empty,symbolic",
-    out: o.Out = None,
-    runs: Annotated[
-        int, typer.Option("--runs", min=1, help="Attempts of each method at a problem (the published N is 4).")
-    ] = 1,
-    checker: f.Checker = "embedded",
-    confirm: f.Confirm = "",
+    confirm: f.Confirm = None,
     certify: f.Certify = False,
-    learn: Annotated[bool, typer.Option("--learn", help="Keep lemmas of accepted proofs, and offer them.")] = False,
+    learn: f.Learn = False,
+    corrections: f.Corrections = None,
     workers: f.Workers = 0,
     resource: f.Resource = None,
     seconds: f.Seconds = None,
@@ -118,6 +87,8 @@ def bench(
     temperature: o.Temperature = None,
     top_p: o.TopP = None,
     output_tokens: o.OutputTokens = None,
+    concurrency: o.Concurrency = None,
+    timeout: o.Timeout = None,
     max_calls: o.MaxCalls = None,
     max_tokens: o.MaxTokens = None,
     max_cost: o.MaxCost = None,
@@ -125,16 +96,143 @@ def bench(
     as_json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Run several methods on every problem of SET and print one table."""
+    """Prove PROBLEM: the symbolic prover first; where a model is configured, the population search after it.
+
+    --methods names others. The first accepted proof ends it. As `maxproof prove PROBLEM.dfy`.
+    """
     with reporting(as_json) as report:
+        from maxproof.cli.formal_work import go_on, start_proof
+
         values: dict[str, object] = {
-            "methods": f.method_names(methods),
+            "checker": checker,
+            "confirm": confirm,
+            "certify": certify,
+            "learn": learn,
+            "workers": workers,
+            "guided": {} if corrections is None else {"corrections": corrections},
+        }
+        folder = start_proof(
+            problem,
+            out,
+            f.method_names(methods) if methods is not None else None,
+            f.formal_settings(values, resource, seconds, wall, memory),
+            lambda: o.settings_from(
+                config,
+                effort,
+                assignments,
+                o.limit_flags(concurrency, timeout, max_calls, max_tokens, max_cost, deadline),
+                base_url=base_url,
+                model=model,
+                local=local,
+                role_flags={"temperature": temperature, "top_p": top_p, "max_tokens": output_tokens},
+            ),
+        )
+        report.run = folder.path
+        raise typer.Exit(go_on(folder, as_json=as_json, quiet=quiet))
+
+
+@formal_app.command()
+def baseline(
+    problems: f.ProblemSet,
+    out: o.Out = None,
+    runs: Annotated[
+        int | None,
+        typer.Option(
+            "--runs", min=1, help="Repetitions, each with its own solver seed. Default 1.", show_default=False
+        ),
+    ] = None,
+    paper: Annotated[
+        bool, typer.Option("--paper", help="The published protocol: 5 runs of 30 solver seconds.")
+    ] = False,
+    checker: f.Checker = "embedded",
+    workers: f.Workers = 0,
+    resource: f.Resource = None,
+    seconds: f.Seconds = None,
+    wall: f.Wall = None,
+    memory: f.Memory = None,
+    as_json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Try the empty proof on every problem of SET: what the checker proves by itself."""
+    with reporting(as_json) as report:
+        from maxproof.cli.formal_work import go_on, start
+
+        values: dict[str, object] = {
+            "methods": ["empty"],
+            "repeats": PAPER_RUNS if paper and runs is None else runs,
+            "checker": checker,
+            "workers": workers,
+        }
+        seconds = PAPER_SECONDS if paper and seconds is None else seconds
+        folder = start(problems, out, "baseline", f.formal_settings(values, resource, seconds, wall, memory))
+        report.run = folder.path
+        raise typer.Exit(go_on(folder, as_json=as_json, quiet=quiet))
+
+
+@formal_app.command()
+def bench(
+    problems: f.ProblemSet,
+    methods: f.Methods = None,
+    out: o.Out = None,
+    runs: Annotated[
+        int | None,
+        typer.Option("--runs", min=1, help="Attempts of each method at a problem. Default 1.", show_default=False),
+    ] = None,
+    paper: Annotated[
+        bool,
+        typer.Option(
+            "--paper",
+            help="The published protocol for a model: guided, 4 attempts of up to 3 corrections, temperature 0.5, "
+            "8,192 tokens an answer. Flags change single values of it.",
+        ),
+    ] = False,
+    checker: f.Checker = "embedded",
+    confirm: f.Confirm = None,
+    certify: f.Certify = False,
+    learn: f.Learn = False,
+    corrections: f.Corrections = None,
+    workers: f.Workers = 0,
+    resource: f.Resource = None,
+    seconds: f.Seconds = None,
+    wall: f.Wall = None,
+    memory: f.Memory = None,
+    config: o.ConfigPath = None,
+    effort: o.Effort = None,
+    assignments: o.Set = None,
+    base_url: o.BaseUrl = None,
+    model: o.Model = None,
+    local: o.Local = None,
+    temperature: o.Temperature = None,
+    top_p: o.TopP = None,
+    output_tokens: o.OutputTokens = None,
+    concurrency: o.Concurrency = None,
+    timeout: o.Timeout = None,
+    max_calls: o.MaxCalls = None,
+    max_tokens: o.MaxTokens = None,
+    max_cost: o.MaxCost = None,
+    deadline: o.Deadline = None,
+    as_json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Run several methods on every problem of SET and print one table. Default: empty and symbolic; no model."""
+    with reporting(as_json) as report:
+        from maxproof.cli.formal_work import go_on, start
+        from maxproof.formal.settings import MODEL_METHODS
+
+        if paper:
+            runs = PAPER_ATTEMPTS if runs is None else runs
+            corrections = PAPER_CORRECTIONS if corrections is None else corrections
+            temperature = PAPER_TEMPERATURE if temperature is None else temperature
+            output_tokens = PAPER_TOKENS if output_tokens is None else output_tokens
+        values: dict[str, object] = {
+            "methods": f.method_names(methods or ("guided" if paper else "empty,symbolic")),
             "repeats": runs,
             "checker": checker,
             "confirm": confirm,
             "certify": certify,
             "learn": learn,
             "workers": workers,
+            "guided": {} if corrections is None else {"corrections": corrections},
         }
         settings = f.formal_settings(values, resource, seconds, wall, memory)
         models = None
@@ -143,12 +241,14 @@ def bench(
                 config,
                 effort,
                 assignments,
-                o.limit_flags(None, None, max_calls, max_tokens, max_cost, deadline),
+                o.limit_flags(concurrency, timeout, max_calls, max_tokens, max_cost, deadline),
                 base_url=base_url,
                 model=model,
                 local=local,
                 role_flags={"temperature": temperature, "top_p": top_p, "max_tokens": output_tokens},
             )
+        elif base_url or model or local:
+            raise InputError("no method here asks a model", hint="add one: --methods empty,symbolic,guided")
         folder = start(problems, out, "bench", settings, models)
         report.run = folder.path
         raise typer.Exit(go_on(folder, as_json=as_json, quiet=quiet))

@@ -71,8 +71,7 @@ def main() -> None:
     try:
         code = app(standalone_mode=False)
     except _UsageError as error:
-        if len(sys.argv) == 1:  # the message is the help
-            print(error.format_message())
+        if not error.format_message().strip():  # a group without a command: its help was printed
             sys.exit(ExitCode.BAD_INPUT)
         place = error.ctx.command_path if error.ctx is not None else "maxproof"
         with reporting(as_json):

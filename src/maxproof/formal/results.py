@@ -12,6 +12,7 @@ from typing import Protocol
 
 from maxproof.formal.error_classes import ErrorClass, error_class
 from maxproof.formal.problem import FormalProblem
+from maxproof.formal.solution.feedback import describe
 from maxproof.formal.solution.types import SolutionState, SolutionVerdict
 
 MAX_FINDINGS = 20
@@ -88,7 +89,7 @@ def judged(attempt: Attempt, verdict: SolutionVerdict, solution: str) -> Attempt
         solution=solution,
         proved=verdict.proved,
         total=verdict.total,
-        findings=tuple(finding.line[:MAX_FINDING_CHARS] for finding in verdict.findings[:MAX_FINDINGS]),
+        findings=tuple(describe(finding)[:MAX_FINDING_CHARS] for finding in verdict.findings[:MAX_FINDINGS]),
         reason=verdict.reason,
     )
 

@@ -4,35 +4,41 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from maxproof.formal.folder import FormalFolder
 from maxproof.formal.results import Attempt
 from maxproof.models.template import visible
 
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
 Observe = Callable[[Attempt], None]
 
-LINE_EVERY = 25
+LINE_EVERY = 25  # attempts
+LINE_SECONDS = 30.0
 
 
 @contextmanager
-def progress(folder: FormalFolder, *, as_json: bool, quiet: bool) -> Iterator[Observe]:
-    """An observer of the run's attempts. All it writes goes to standard error."""
+def progress(folder: FormalFolder, done: int, *, as_json: bool, quiet: bool) -> Iterator[Observe]:
+    """An observer of the run's attempts. All it writes goes to standard error.
+
+    Args:
+        done: attempts that the run has already.
+    """
     expected = len(folder.problems) * len(folder.formal.methods) * folder.formal.repeats
-    if as_json and not quiet:
-        yield _tell_json
-    elif quiet:
+    if quiet:
         yield lambda _: None
+    elif as_json:
+        yield _tell_json
     elif sys.stderr.isatty():
         with _bar() as bar:
-            yield _Bar(bar, expected)
+            yield _Bar(bar, done, expected)
     else:
-        yield _Lines(expected)
+        yield _Lines(done, expected)
 
 
 def _tell_json(attempt: Attempt) -> None:
@@ -48,12 +54,15 @@ def _tell_json(attempt: Attempt) -> None:
 
 
 def _bar() -> Progress:
+    # Of use on a terminal only, and slow to import.
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
     )
@@ -62,27 +71,31 @@ def _bar() -> Progress:
 class _Bar:
     """A progress bar with the count of accepted attempts and the last problem."""
 
-    def __init__(self, bar: Progress, expected: int) -> None:
+    def __init__(self, bar: Progress, done: int, expected: int) -> None:
         self._bar = bar
-        self._task = bar.add_task("proving", total=expected)
+        self._task = bar.add_task("proving", total=expected, completed=done)
         self._accepted = 0
 
     def __call__(self, attempt: Attempt) -> None:
         self._accepted += attempt.accepted
-        name = Text(visible(attempt.problem)[:40]).plain
-        self._bar.update(self._task, advance=1, description=f"{self._accepted} proved · {name}")
+        told = f"{self._accepted} proved · {visible(attempt.problem)[:40]}"
+        self._bar.update(self._task, advance=1, description=told)
 
 
 class _Lines:
-    """A line every so many attempts, for a log file."""
+    """A line every so many attempts or seconds, for a log file."""
 
-    def __init__(self, expected: int) -> None:
+    def __init__(self, done: int, expected: int) -> None:
         self._expected = expected
-        self._done = self._accepted = 0
+        self._done = done
+        self._accepted = 0
+        self._told = time.monotonic()
 
     def __call__(self, attempt: Attempt) -> None:
         self._done += 1
         self._accepted += attempt.accepted
-        if self._done % LINE_EVERY == 0 or self._done == self._expected:
+        late = time.monotonic() - self._told >= LINE_SECONDS
+        if self._done % LINE_EVERY == 0 or self._done == self._expected or late:
+            self._told = time.monotonic()
             line = f"{self._done} of {self._expected} attempts, {self._accepted} proved"
             print(line, file=sys.stderr, flush=True)

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
 
-from maxproof.formal.folder import FormalFolder
-from maxproof.formal.summary import MethodSummary, ProblemSummary
 from maxproof.report.formal_html import render_formal_report
+from maxproof.report.formal_text import run_json
+from maxproof.report.formal_view import FormalView
 from maxproof.search.run_folder import write_atomically
 
 
-def write_formal_outputs(
-    folder: FormalFolder,
-    problems: Sequence[ProblemSummary],
-    methods: Sequence[MethodSummary],
-    result: Mapping[str, Any],
-) -> None:
+def write_formal_outputs(view: FormalView) -> None:
     """Writes `solutions/NAME.dfy`, `result.json` and `report.html`. Raises OSError."""
-    shortest: dict[str, str] = {}
-    for summary in problems:
-        if summary.accepted and summary.best is not None:
-            known = shortest.get(summary.problem)
-            if known is None or len(summary.best.solution) < len(known):
-                shortest[summary.problem] = summary.best.solution
-    if shortest:
-        (folder.path / "solutions").mkdir(exist_ok=True)
-    for name, solution in shortest.items():
-        write_atomically(folder.path / "solutions" / f"{name}.dfy", solution + "\n")
-    write_atomically(folder.path / "result.json", json.dumps(result, indent=1, ensure_ascii=True) + "\n")
-    write_atomically(folder.path / "report.html", render_formal_report(folder, problems, methods))
+    path = view.folder.path
+    proofs = {entry.problem.name: entry.proof.solution for entry in view.entries if entry.proof is not None}
+    if proofs:
+        (path / "solutions").mkdir(exist_ok=True)
+    for name, solution in proofs.items():
+        write_atomically(path / "solutions" / f"{name}.dfy", solution + "\n")
+    write_atomically(path / "result.json", json.dumps(run_json(view), indent=1, ensure_ascii=True) + "\n")
+    write_atomically(path / "report.html", render_formal_report(view))
