@@ -28,7 +28,7 @@ from maxproof.formal.learned.library import MAX_LEMMAS, LearnedLibrary
 from maxproof.formal.learned.method import LearningMethod
 from maxproof.formal.learned.offer import Offer
 from maxproof.formal.learned.snapshot import read_snapshot, write_snapshot
-from maxproof.formal.learned.strategy import learned_strategy
+from maxproof.formal.learned.strategy import LearnedCalls
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.prover.search import ProverSettings, SymbolicProver
 from maxproof.formal.results import Attempt
@@ -450,7 +450,7 @@ async def test_the_symbolic_prover_is_offered_them_too(checker: EmbeddedChecker)
     settings = ProverSettings(checks=6, minimise=2)
     offer = Offer([FOUR])
     off = await SymbolicProver(checker, SMALL, settings, strategies=()).attempt(task, 0)
-    strategies = (learned_strategy(offer, 4),)
+    strategies = (LearnedCalls(offer, 4),)
     on = await SymbolicProver(checker, SMALL, settings, strategies, complete=offer.complete).attempt(task, 0)
     assert (off.accepted, on.accepted) == (False, True)
     assert on.solution.endswith(FOUR.text)

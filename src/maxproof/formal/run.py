@@ -25,7 +25,7 @@ from maxproof.formal.learned.library import LearnedLibrary, default_library
 from maxproof.formal.learned.method import LearningMethod
 from maxproof.formal.learned.offer import Offer
 from maxproof.formal.learned.snapshot import read_snapshot, write_snapshot
-from maxproof.formal.learned.strategy import learned_strategy
+from maxproof.formal.learned.strategy import LearnedCalls
 from maxproof.formal.population import PopulationProof
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.prover.search import SymbolicProver
@@ -132,7 +132,7 @@ async def _methods(folder: FormalFolder, caller: Caller | None, stack: AsyncExit
         offer = Offer(read_snapshot(folder.learned))
 
     def method(name: MethodName) -> Method:
-        strategies = (learned_strategy(offer, formal.guided.lemmas), *STRATEGIES) if formal.learn else STRATEGIES
+        strategies = (LearnedCalls(offer, formal.guided.lemmas), *STRATEGIES) if formal.learn else STRATEGIES
         symbolic = SymbolicProver(checker, limits, strategies=strategies, confirm=confirm, complete=offer.complete)
         if name == "empty":
             return EmptyProof(checker, limits)

@@ -105,7 +105,7 @@ def _header(path: Path) -> dict[str, object]:
             header = json.loads(file.readline())
     except OSError as error:
         raise InputError(f"can't be read: {error.strerror}", file=path) from error
-    except ValueError:
+    except (ValueError, RecursionError):
         header = None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise InputError("is no record of attempts of this version", file=path, line=1)
@@ -142,7 +142,7 @@ def _attempt(line: bytes) -> Attempt | None:
         findings = tuple(value.get("findings", ()))
         errors = tuple(map(ErrorClass, value.get("errors", ())))
         return Attempt(**{**value, "state": SolutionState(value["state"]), "findings": findings, "errors": errors})
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

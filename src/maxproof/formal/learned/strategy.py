@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from maxproof.formal.embedded.core import CoreLemma
 from maxproof.formal.embedded.errors import ResolutionError, Unsupported
@@ -12,26 +13,25 @@ from maxproof.formal.learned.lemma import LearnedLemma
 from maxproof.formal.learned.offer import Offer
 from maxproof.formal.prelude.assemble import assemble
 from maxproof.formal.prover.library import lemma_calls
-from maxproof.formal.prover.question import Proposal, Question, Strategy
+from maxproof.formal.prover.question import Proposal, Question
 from maxproof.problems import InputError
 
 
-def learned_strategy(offer: Offer, count: int) -> Strategy:
-    """Proposes calls of the `count` most relevant learned lemmas. Its proposals need `offer.complete`."""
-    resolved: dict[str, CoreLemma | None] = {}
+@dataclass(frozen=True, slots=True)
+class LearnedCalls:
+    """A `Strategy`: calls of the `count` most relevant learned lemmas. Its proposals need `offer.complete`.
 
-    def strategy(question: Question) -> Iterator[Proposal]:
-        by_name = {lemma.name: lemma for lemma in offer.lemmas_for(question.problem)}
-        lemmas: list[CoreLemma] = []
-        for found in relevant_lemmas(question.problem, [lemma.lemma for lemma in by_name.values()], count):
-            if found.name not in resolved:
-                resolved[found.name] = _resolved(by_name[found.name])
-            core = resolved[found.name]
-            if core is not None:
-                lemmas.append(core)
-        yield from lemma_calls("learned", lemmas, question)
+    It can be sent to a worker process.
+    """
 
-    return strategy
+    offer: Offer
+    count: int
+
+    def __call__(self, question: Question) -> Iterator[Proposal]:
+        by_name = {lemma.name: lemma for lemma in self.offer.lemmas_for(question.problem)}
+        relevant = relevant_lemmas(question.problem, [lemma.lemma for lemma in by_name.values()], self.count)
+        resolved = (_resolved(by_name[lemma.name]) for lemma in relevant)
+        yield from lemma_calls("learned", [lemma for lemma in resolved if lemma is not None], question)
 
 
 def _resolved(lemma: LearnedLemma) -> CoreLemma | None:
