@@ -48,6 +48,19 @@ NOTHING_FOUND = (
         # A set of natural numbers and a set with a negative one.
         "lemma l(s: set<nat>) requires |s| == 0 ensures s == {-1} {}",
         "lemma l(y: nat) ensures (set n: nat | n < y && n < 0) == (set x: int | -3 < x < 0 && y == y) {}",
+        # Values of the base type that aren't of the variable's own type.
+        "lemma l() ensures exists t: (nat, nat) :: t in {(-1, 2)} {}",
+        "lemma l() ensures exists s: set<nat> :: s == {-1} {}",
+        "lemma l() ensures exists s: seq<nat> :: s == [-1] {}",
+        "lemma l() ensures (-1, 2) in (set t: (nat, nat) | t in {(-1, 2)}) {}",
+        "lemma l() { var s: set<nat> :| s == {-1}; assert false; }",
+        "lemma l(y: int) ensures exists s: set<nat> :: s == {y} {}",
+        "lemma l(y: int) ensures exists s: seq<nat> :: s == [y] {}",
+        "lemma l(y: int, z: int) ensures exists t: (nat, nat) :: t == (y, z) {}",
+        "lemma l(g: int -> int) ensures exists f: int -> nat :: f == g {}",
+        "lemma l(s: set<int>) requires forall t: set<nat> :: t == s ==> false ensures false {}",
+        "lemma l(s: seq<int>) requires |s| > 0 ensures exists t: seq<nat> :: t == s {}",
+        "lemma l(s: set<(nat, int)>, k: int) requires |s| == 0 && k < 0 ensures s == {(k, 1)} {}",
         # A quantifier inside the function that its own range calls.
         NOTHING_FOUND + "lemma l() ensures h(1) == 1 || h(2) == 1 || h(3) == 1 {}",
     ],
@@ -61,6 +74,11 @@ def test_stays_unproved(text: str) -> None:
     [
         "lemma l(f: int -> int) requires f(0) == 1 && forall n: nat :: n < 9 ==> f(n + 1) == 2 * f(n)"
         " ensures f(5) == 32 {}",
+        "lemma l(s: set<nat>) requires -2 in s ensures false {}",
+        "lemma l() ensures exists t: (nat, nat) :: t in {(-1, 2), (1, 2)} {}",
+        "lemma l() ensures (1, 2) in (set t: (nat, nat) | t in {(1, 2)}) {}",
+        "lemma l(y: nat) ensures exists s: set<nat> :: s == {y} {}",
+        "lemma l(s: set<nat>, t: set<int>) requires s == t ensures -3 !in t {}",
         "lemma l(s: set<nat>) requires s == {1, 2} ensures |s| == 2 && s == {2, 1} {}",
         NOTHING_FOUND + "lemma l() ensures h(1) == 0 && h(2) == 0 && h(3) == 0 {}",
     ],

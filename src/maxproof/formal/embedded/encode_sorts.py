@@ -28,6 +28,7 @@ from maxproof.formal.embedded.core import (
 )
 from maxproof.formal.embedded.core.walk import conjunction
 from maxproof.formal.embedded.errors import Unsupported
+from maxproof.formal.embedded.obligations.domains import base
 
 FINITE = "finite#"  # (set) bool: the set is finite; no name of a program has a `#`
 
@@ -35,15 +36,19 @@ FINITE = "finite#"  # (set) bool: the set is finite; no name of a program has a 
 def constraint(value: Term, sort: Sort, core: CoreProgram, depth: int = 0) -> Term:
     """What holds of each value of `sort`, as a term over `value`; `Bool(True)` where the solver's sort says it all.
 
+    `value` may be of a wider sort, so that its parts have the sorts that `value.sort` gives them, and the members of a
+    set are taken from all whole numbers: a part that is called a natural number is taken for one.
+
     Raises Unsupported for a recursive datatype with constrained fields.
     """
+    have = value.sort
     match sort:
         case Basic(name="nat"):
             return Builtin(Op.LE, (Int(0), value), BOOL)
         case Basic():
             return Bool(True)
         case SetOf(element=element, finite=finite):
-            item = Var(f"item#{depth}", element)
+            item = Var(f"item#{depth}", base(element))
             inner = constraint(item, element, core, depth + 1)
             parts = [Call(FINITE, (value,), BOOL)] if finite else []
             if inner != Bool(True):
@@ -51,7 +56,8 @@ def constraint(value: Term, sort: Sort, core: CoreProgram, depth: int = 0) -> Te
             return conjunction(parts)
         case SeqOf(element=element):
             index = Var(f"index#{depth}", INT)
-            inner = constraint(Builtin(Op.AT, (value, index), element), element, core, depth + 1)
+            own = have.element if isinstance(have, SeqOf) else element
+            inner = constraint(Builtin(Op.AT, (value, index), own), element, core, depth + 1)
             if inner == Bool(True):
                 return inner
             low = Builtin(Op.LE, (Int(0), index), BOOL)
@@ -59,9 +65,13 @@ def constraint(value: Term, sort: Sort, core: CoreProgram, depth: int = 0) -> Te
             return _all((index,), conjunction([low, high]), inner)
         case FunctionOf(params=params, result=result, total=True):
             args = tuple(Var(f"argument{i}#{depth}", param) for i, param in enumerate(params))
-            inner = constraint(Invoke(value, args, result), result, core, depth + 1)
+            own = have.result if isinstance(have, FunctionOf) else result
+            inner = constraint(Invoke(value, args, own), result, core, depth + 1)
             return inner if inner == Bool(True) else _all(args, Bool(True), inner)
-        case TupleOf() | DataOf() if is_product(sort, core):
+        case TupleOf(items=items):
+            pairs = zip(parts_of(value, core), items, strict=True)
+            return conjunction(constraint(part, item, core, depth + 1) for part, item in pairs)
+        case DataOf() if is_product(sort, core):
             fields = parts_of(value, core)
             return conjunction(constraint(part, part.sort, core, depth + 1) for part in fields)
         case DataOf(name=name):

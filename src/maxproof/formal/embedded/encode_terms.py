@@ -47,6 +47,7 @@ from maxproof.formal.embedded.core.walk import conjunction, free_variables
 from maxproof.formal.embedded.encode_collections import collection, display, is_finite, mentions
 from maxproof.formal.embedded.encode_sorts import FINITE, constraint
 from maxproof.formal.embedded.errors import Unsupported
+from maxproof.formal.embedded.obligations.domains import base
 
 Expr = Any  # z3.ExprRef; Z3's Python API has no types
 
@@ -85,6 +86,7 @@ class Encoder:
     # Sorts
 
     def sort(self, sort: Sort) -> Any:
+        sort = base(sort)
         known = self._sorts.get(sort)
         if known is None:
             known = self._sorts[sort] = self._make_sort(sort)

@@ -190,7 +190,7 @@ class Compiler:
         match members:
             case SetComp(vars=(var,), range=condition, term=Var(name=name)) if name == var.name:
                 (slot,), code = self._bound((var,), slots, condition)
-                return described(item, slot, code, natural=var.sort == NAT)
+                return described(item, slot, code, var.sort)
             case Builtin(op=Op.UNION | Op.INTERSECT | Op.MINUS as op, args=(left, right)):
                 in_left, in_right = self._member(item, left, slots), self._member(item, right, slots)
                 if op is Op.MINUS:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from maxproof.formal.embedded.core import Sort
 from maxproof.formal.embedded.evaluate_domains import Code, Domain
-from maxproof.formal.embedded.evaluate_values import Meter, NotComputable, OutOfBudget, Undefined, Value
+from maxproof.formal.embedded.evaluate_values import Meter, NotComputable, OutOfBudget, Undefined, Value, belongs
 
 
 def refuse(reason: str) -> Code:
@@ -67,11 +68,13 @@ def search(domain: Domain, holds: Code, size: int, meter: Meter, stop: bool) -> 
     return run
 
 
-def described(item: Code, slot: int, condition: Code, natural: bool) -> Code:
+def described(item: Code, slot: int, condition: Code, sort: Sort) -> Code:
+    """Whether the item, put in `slot`, is of `sort` and meets the condition."""
+
     def run(frame: list[Any]) -> bool:
         value = item(frame)
         frame[slot] = value
-        return (not natural or value >= 0) and bool(condition(frame))
+        return belongs(value, sort) and bool(condition(frame))
 
     return run
 

@@ -48,7 +48,7 @@ from maxproof.formal.embedded.evaluate_intervals import (
     Tree,
     Unknown,
 )
-from maxproof.formal.embedded.evaluate_values import Meter, NotComputable, OutOfBudget, Value, in_order
+from maxproof.formal.embedded.evaluate_values import Meter, NotComputable, OutOfBudget, Value, belongs, in_order
 
 ROUNDS = 8  # of cutting ranges by all conditions
 Code = Callable[[list[Any]], Value]
@@ -214,13 +214,14 @@ class Domain:
             if choice.index == index and choice.needs & ~box.known == 0:
                 try:
                     members = choice.code(box.frame)
+                    if not isinstance(members, frozenset):
+                        continue
+                    self._meter.spend(len(members))
+                    members = frozenset(value for value in members if belongs(value, var.sort))
                 except OutOfBudget:
                     raise
                 except NotComputable:
                     continue
-                if not isinstance(members, frozenset):
-                    continue
-                self._meter.spend(len(members))
                 if var.sort in NUMBERS:
                     return [
                         value

@@ -50,7 +50,7 @@ from maxproof.formal.embedded.core.walk import (
 )
 from maxproof.formal.embedded.evaluate import Budget, Data, Evaluator, NotComputable, Value
 from maxproof.formal.embedded.evaluate_domains import antecedents, facts
-from maxproof.formal.embedded.evaluate_values import value_term
+from maxproof.formal.embedded.evaluate_values import restricted, value_term
 
 FOLD_BUDGET = Budget(steps=1_000_000)
 INSTANCES = 32  # of a quantifier's body, at most
@@ -244,7 +244,9 @@ class Folder:
     def _membership(self, item: Term, members: Term) -> Term | None:
         """`item in members` without the set, where it is described or written out."""
         match members:
-            case SetComp(vars=(var,), range=limits, term=Var(name=name)) if name == var.name and _size(item) <= SMALL:
+            case SetComp(vars=(var,), range=limits, term=Var(name=name)) if (
+                name == var.name and _size(item) <= SMALL and (var.sort == NAT or not restricted(var.sort))
+            ):
                 natural = [Builtin(Op.LE, (Int(0), item), BOOL)] if var.sort == NAT and item.sort != NAT else []
                 return conjunction([*natural, substitute(limits, {name: item})])
             case Builtin(op=Op.UNION | Op.INTERSECT | Op.MINUS as op, args=(left, right)) if _size(item) <= SMALL:

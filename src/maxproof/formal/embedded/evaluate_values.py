@@ -150,6 +150,32 @@ def has_functions(sort: Sort, core: CoreProgram, seen: frozenset[str] = frozense
     return False
 
 
+def restricted(sort: Sort) -> bool:
+    """Whether nat stands in `sort` where its values are concerned: values of the same base type may not be of it."""
+    match sort:
+        case SetOf(element) | SeqOf(element):
+            return restricted(element)
+        case TupleOf(items):
+            return any(map(restricted, items))
+        case FunctionOf(result=result):
+            return restricted(result)
+    return sort == NAT
+
+
+def belongs(value: Value, sort: Sort) -> bool:
+    """Whether `value`, which is of the same base type, is of `sort`. Raises NotComputable for functions to nat."""
+    if not restricted(sort):
+        return True
+    match sort:
+        case SetOf(element) | SeqOf(element):
+            return all(belongs(item, element) for item in value)
+        case TupleOf(items):
+            return all(belongs(part, item) for part, item in zip(value, items, strict=True))
+        case FunctionOf():
+            raise NotComputable("all values of a function")
+    return bool(value >= 0)
+
+
 def in_order(values: frozenset[Value]) -> list[Value]:
     """The elements in an order that doesn't depend on hashing."""
     try:

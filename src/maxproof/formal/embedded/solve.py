@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+import z3
+
 from maxproof.formal.checkers.types import Limits, ObligationKind, ObligationResult, ObligationState
 from maxproof.formal.embedded.core import Bool, CoreProgram, Obligation
 from maxproof.formal.embedded.encode_prepare import prepare
@@ -37,6 +39,8 @@ def solve(core: CoreProgram, obligation: Obligation, limits: Limits) -> Obligati
     except (Unsupported, RecursionError) as error:
         reason = str(error) if isinstance(error, Unsupported) else "the terms are nested too deeply"
         answer = Answer(ObligationState.UNKNOWN, reason)
+    except z3.Z3Exception as error:  # a term that Z3 doesn't take, say for its size
+        answer = Answer(ObligationState.UNKNOWN, str(error).split("\n", 1)[0])
     return ObligationResult(
         ObligationKind(obligation.kind),
         answer.state,
