@@ -220,6 +220,12 @@ async def test_checks_are_bounded() -> None:
     assert words.checks <= MAX_CHECKS
 
 
+async def test_a_solution_of_very_many_helpers_is_read_in_bounded_time() -> None:
+    chain = "\n".join(f"lemma h{i}(x: int) ensures x * x >= 0 {{ h{i + 1}(x); }}" for i in range(2_000))
+    text = "{}\n" + chain + "\nlemma h2000(x: int) ensures x * x >= 0 {}"
+    assert list(helpers(TASK, text)) == []  # each rests on more than is learned with a lemma
+
+
 # Hostile files and submissions
 
 
@@ -234,10 +240,11 @@ async def test_checks_are_bounded() -> None:
         FOUR.text + "function ipow(b: int, e: int): int { 0 }\n",
         FOUR.text.replace("{ }", "{ " + "assert true; " * (MAX_TEXT // 10) + "}"),
         "((((" * 1000,
+        f"lemma {FOUR.name}(a0: nat) ensures {'(a0 * ' * 190}a0{')' * 190} >= 0 {{}}",
         "datatype D = D",
         "",
     ],
-    ids=range(10),
+    ids=range(11),
 )
 def test_a_tampered_lemma_is_passed_over(text: str) -> None:
     assert read_lemma(FOUR.key, text, "p", "m", "c") is None

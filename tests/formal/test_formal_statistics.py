@@ -49,5 +49,8 @@ def test_mean_pass_at_k() -> None:
     mean = mean_pass_at_k([(4, 4), (4, 0), (4, 2), (4, 2)], 1)
     assert mean.value == pytest.approx(0.5)
     assert 0 < mean.low < 0.5 < mean.high < 1
+    # Where all problems agree their spread says nothing: the interval is that of so many problems.
+    assert mean_pass_at_k([(4, 0)] * 10, 2).high == wilson(0, 10).high > 0.2
+    assert mean_pass_at_k([(4, 4)] * 10, 2).low == wilson(10, 10).low < 0.8
     with pytest.raises(ValueError, match="no problems"):
         mean_pass_at_k([], 1)

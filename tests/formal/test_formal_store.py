@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxproof.formal.batch import run_batch
+from maxproof.formal.error_classes import ErrorClass
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.results import Attempt
 from maxproof.formal.solution.types import SolutionState
@@ -55,6 +57,17 @@ def test_any_cut_loses_the_torn_line_only(tmp_path_factory: pytest.TempPathFacto
         store.add(attempt(seed=7))
     with open_store(path, HEADER) as store:
         assert ("p", "empty", 7) in store.attempts
+
+
+def test_of_two_attempts_of_one_kind_the_later_counts(tmp_path: Path) -> None:
+    path = tmp_path / "attempts.jsonl"
+    cut = Attempt("p", "guided", 0, SolutionState.TOOL_ERROR, errors=(ErrorClass.TYPES,), reason="no answer")
+    with open_store(path, HEADER) as store:
+        store.add(cut)
+    with open_store(path, HEADER) as store:
+        assert list(store.attempts.values()) == [cut]
+        store.add(replace(cut, state=SolutionState.ACCEPTED))
+    assert [a.state for a in read_attempts(path)[1]] == [SolutionState.ACCEPTED]
 
 
 def test_a_store_for_something_else_is_refused(tmp_path: Path) -> None:

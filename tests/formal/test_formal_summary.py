@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
+from maxproof.formal.error_classes import ErrorClass
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.results import Attempt, Status
 from maxproof.formal.solution.types import SolutionState
@@ -47,6 +52,25 @@ def test_the_shortest_accepted_solution_is_the_best() -> None:
     attempts = [attempt("a", 0, True, "{ assert true; }"), attempt("a", 1, True, "{}"), attempt("a", 2, False, "")]
     (summary, *_) = summarise_problems(PROBLEMS, attempts, {})
     assert summary.best is attempts[1]
+
+
+def test_pass_at_k_is_over_what_was_judged() -> None:
+    cut = Attempt("b", "guided", 2, SolutionState.TOOL_ERROR, errors=(ErrorClass.TYPES,))
+    attempts = [
+        *(attempt("a", seed, seed == 0, method="guided") for seed in range(3)),
+        *(attempt("b", seed, False, method="guided") for seed in range(2)),
+        cut,
+        replace(attempt("c", 0, True, method="guided"), errors=(ErrorClass.TYPES, ErrorClass.SYNTAX)),
+    ]
+    problems = summarise_problems(PROBLEMS, attempts, {"c": Status.VACUOUS})
+    (every,) = [summary for summary in summarise_methods(problems, attempts) if summary.split == ALL]
+    # `c` says nothing, `d` was not tried, `b` has two verdicts.
+    assert [(one.k, one.problems) for one in every.pass_at] == [(1, 2), (2, 2)]
+    assert [one.rate.value for one in every.pass_at] == pytest.approx([1 / 6, 1 / 3])
+    assert every.errors == {ErrorClass.SYNTAX: 1, ErrorClass.TYPES: 2}
+    assert list(every.errors) == [ErrorClass.SYNTAX, ErrorClass.TYPES]
+    assert every.unscored == 1
+    assert [(p.accepted, p.attempts) for p in problems] == [(1, 3), (0, 2), (1, 1), (0, 0)]
 
 
 def test_methods_are_kept_apart() -> None:

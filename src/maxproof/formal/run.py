@@ -28,6 +28,7 @@ from maxproof.formal.learned.snapshot import read_snapshot, write_snapshot
 from maxproof.formal.learned.strategy import LearnedCalls
 from maxproof.formal.population import PopulationProof
 from maxproof.formal.problem import FormalProblem
+from maxproof.formal.prover.question import Strategy
 from maxproof.formal.prover.search import SymbolicProver
 from maxproof.formal.prover.strategies import STRATEGIES
 from maxproof.formal.results import Attempt, Method
@@ -132,7 +133,9 @@ async def _methods(folder: FormalFolder, caller: Caller | None, stack: AsyncExit
         offer = Offer(read_snapshot(folder.learned))
 
     def method(name: MethodName) -> Method:
-        strategies = (LearnedCalls(offer, formal.guided.lemmas), *STRATEGIES) if formal.learn else STRATEGIES
+        strategies: tuple[Strategy, ...] = (
+            (LearnedCalls(offer, formal.guided.lemmas), *STRATEGIES) if formal.learn else STRATEGIES
+        )
         symbolic = SymbolicProver(checker, limits, strategies=strategies, confirm=confirm, complete=offer.complete)
         if name == "empty":
             return EmptyProof(checker, limits)

@@ -24,6 +24,7 @@ from maxproof.formal.checkers.types import Checker, CheckState, Limits
 from maxproof.formal.guided.retrieval import statement_of, symbols
 from maxproof.formal.learned.canonical import statement_key, with_parameters
 from maxproof.formal.learned.lemma import (
+    MAX_DECLARATIONS,
     LearnedLemma,
     admissible,
     canonical_names,
@@ -54,6 +55,7 @@ from maxproof.formal.syntax.walk import descendants, map_expressions, names_used
 from maxproof.problems import InputError
 
 MAX_CHECKS: Final = 40
+MAX_HELPERS: Final = 100
 MAX_LEARNED: Final = 8
 MAX_LITERALS: Final = 4
 
@@ -85,14 +87,14 @@ async def learned_from(
 
 
 def helpers(problem: FormalProblem, solution: str) -> Iterator[tuple[Declaration, ...]]:
-    """The helper lemmas of a solution that may be learned, each with what its proof uses after it."""
+    """Those of a solution's first `MAX_HELPERS` declarations that may be learned, each with what its proof uses."""
     try:
         _, program = parse_submission(dafny_text(solution, problem.name))
     except DafnySyntaxError:
         return
     declared = {declaration.name: declaration for declaration in program.declarations}
     foreign = {problem.name, *(definition.name for definition in problem.definitions)}
-    for declaration in program.declarations:
+    for declaration in program.declarations[:MAX_HELPERS]:
         if declaration.name in foreign or not isinstance(declaration, Lemma):
             continue
         closure = _closure(declaration, declared)
@@ -166,10 +168,13 @@ class _Learner:
 
 
 def _closure(lemma: Lemma, declared: dict[str, Declaration]) -> tuple[Declaration, ...]:
-    """The lemma, then what it uses of `declared`, directly or not, in the order of `declared`."""
+    """The lemma, then what it uses of `declared`, directly or not, in the order of `declared`.
+
+    More than may be learned with a lemma isn't followed up.
+    """
     used: set[str] = set()
     waiting: list[Declaration] = [lemma]
-    while waiting:
+    while waiting and len(used) <= MAX_DECLARATIONS:
         for name in names_used(waiting.pop()):
             if name in declared and name not in used and name != lemma.name:
                 used.add(name)
