@@ -152,7 +152,7 @@ def value(candidates: Sequence[Summand], atom: PolyElement[Any]) -> tuple[Fracti
     """The one value that equalities among the candidates leave for `atom`, with those that take part."""
     one = atom.ring(1)
     equalities = [summand for summand in candidates if summand.relation == "=="]
-    used = _solution([*equalities, Summand("==", one)], atom, strict=False)
+    used = solution([*equalities, Summand("==", one)], atom, strict=False)
     if used is None:
         return None
     constant = sum((weight for weight, summand in used if summand.poly == one and not summand.statements), Fraction(0))
@@ -161,11 +161,11 @@ def value(candidates: Sequence[Summand], atom: PolyElement[Any]) -> tuple[Fracti
 
 def _weighted(candidates: Sequence[Summand], target: PolyElement[Any], *, strict: bool) -> list[Summand] | None:
     """The candidates with a multiplier other than 0 in some weighted sum that equals `target`."""
-    used = _solution(candidates, target, strict=strict)
+    used = solution(candidates, target, strict=strict)
     return None if used is None else [summand for _, summand in used]
 
 
-def _solution(
+def solution(
     candidates: Sequence[Summand], target: PolyElement[Any], *, strict: bool
 ) -> list[tuple[Fraction, Summand]] | None:
     """Multipliers other than 0 with their candidates, whose weighted sum equals `target`.

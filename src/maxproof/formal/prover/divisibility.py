@@ -10,16 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import combinations
-from math import lcm
+from itertools import combinations, combinations_with_replacement
+from math import lcm, prod
+from typing import Any
+
+from sympy.polys.rings import PolyElement
 
 from maxproof.formal.embedded.core import BOOL, INT, Builtin, Call, Int, Op, Term
 from maxproof.formal.embedded.core.show import show
+from maxproof.formal.prover.certificates import Summand, plain, solution, times
 from maxproof.formal.prover.instances import simplified
 from maxproof.formal.prover.polynomials import NotPolynomial, System, conjuncts, constant, fraction
 from maxproof.formal.prover.question import Proposal, Question, ground_nodes
 
 MAX_PAIRS = 12
+MAX_DEGREE = 4
+MAX_ATOMS = 5
 
 
 @dataclass
@@ -43,6 +49,56 @@ def divisibility(question: Question) -> Iterator[Proposal]:
             lines.setdefault(line)
     if lines:
         yield Proposal("divisibility", tuple(lines), cost=4)
+    quotients = [line for goal in question.conclusions for line in _quotient(question, goal)]
+    if quotients:
+        yield Proposal("quotient", tuple(quotients), cost=3)
+
+
+def _quotient(question: Question, goal: Term) -> Iterator[str]:
+    """Of a conclusion that d divides n: a polynomial q with `n == d * q` by the hypotheses' equations."""
+    match goal:
+        case Call(name="divides", args=(divisor, multiple)):
+            pass
+        case Builtin(op=Op.EQ, args=(left, Int(value=0))) if (found := _remainder(left)) is not None:
+            multiple, divisor = found
+        case _:
+            return
+    system = System((*question.hypotheses, Builtin(Op.EQ, (divisor, multiple), BOOL)))
+    try:
+        target, factor = system.poly(multiple), system.poly(divisor)
+    except NotPolynomial:
+        return
+    degree = max(map(sum, target.monoms()), default=0) - max(map(sum, factor.monoms()), default=0)
+    if not 0 <= degree <= MAX_DEGREE or len(system.atoms) > MAX_ATOMS:
+        return
+    equations = [fact for fact in system.facts(question.hypotheses) if fact.relation == "==" and not fact.real]
+    monomials = _monomials(system, max(degree, 2 if equations else 0))
+    multiples = {
+        Summand("==", factor * product): texts
+        for product, texts in monomials
+        if max(map(sum, product.monoms())) <= degree
+    }
+    given = [plain(fact) for fact in equations]
+    given += [times(fact, product, " * ".join(texts)) for product, texts in monomials if texts for fact in equations]
+    used = solution([*multiples, *given], target, strict=False)
+    if used is None:
+        return
+    parts = [(weight, multiples[summand]) for weight, summand in used if summand in multiples]
+    if any(weight.denominator != 1 for weight, _ in parts):
+        return
+    quotient = " + ".join(" * ".join([f"({weight})", *texts]) for weight, texts in parts) or "0"
+    yield from dict.fromkeys(line for _, summand in used for line in summand.statements)
+    yield f"assert {show(multiple)} == ({show(divisor)}) * ({quotient});"
+    yield f"divides_product({show(divisor)}, {quotient});"
+
+
+def _monomials(system: System, degree: int) -> list[tuple[PolyElement[Any], list[str]]]:
+    """The products of up to `degree` atoms, each with the factors as Dafny."""
+    return [
+        (prod(map(system.poly, chosen), start=system.ring(1)), list(map(show, chosen)))
+        for size in range(degree + 1)
+        for chosen in combinations_with_replacement(system.atoms, size)
+    ]
 
 
 def _multiples(question: Question) -> _Multiples:

@@ -67,6 +67,9 @@ def sets(question: Question) -> Iterator[Proposal]:
                 f"assert {show(whole)} == {show(display)};" if elements else f"assert |{show(whole)}| == 0;"
             )
             displays += pairs(question, whole, elements)
+            for goal in question.conclusions if elements else ():
+                if _mentions(goal, whole):
+                    displays.append(f"assert {show(substitute(goal, {whole.name: display}))};")
     if displays:
         yield Proposal("sets", tuple(displays), cost=2)
     if comprehensions:
