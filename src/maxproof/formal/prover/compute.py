@@ -1,72 +1,49 @@
 """Closed computations written out: each value from the ones before it, in steps that a solver sees at once.
 
 The embedded checker computes such terms by itself; Dafny follows a definition a step or two and needs the rest as
-assertions. Sums and products are followed in a helper lemma that names their function, since the solver takes every
-written function literal for another one.
+assertions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from fractions import Fraction
-from math import isqrt
+from collections.abc import Iterator, Mapping
 
 from maxproof.formal.embedded.core import (
     BOOL,
-    INT,
-    NAT,
-    REAL,
-    Bool,
     Builtin,
     Call,
-    Int,
+    DataOf,
+    FunctionOf,
+    Invoke,
     Lambda,
     Op,
+    Quant,
     SetComp,
-    SetOf,
     Term,
     Var,
 )
 from maxproof.formal.embedded.core.show import show, show_sort
 from maxproof.formal.embedded.core.walk import free_variables, subnodes, substitute
-from maxproof.formal.embedded.evaluate import NotComputable, Value, evaluate
-from maxproof.formal.prover.induction import is_recursive
-from maxproof.formal.prover.instances import literal, simplified
+from maxproof.formal.prover.instances import simplified
 from maxproof.formal.prover.polynomials import conjuncts
 from maxproof.formal.prover.question import Helper, Proposal, Question
-from maxproof.formal.prover.residues import HELPERS, Tracer, Unknown
+from maxproof.formal.prover.residues import HELPERS
 from maxproof.formal.prover.sets import inlined
-
-MAX_STEPS = 1500
-MAX_CALLS = 120
-MAX_ELEMENTS = 150
-MAX_TERMS = 520
-MAX_ROOT = 120
-_LARGE_EXPONENT = 40
-_FOLDS = {"isum": "int", "iprod": "int", "rsum": "real", "rprod": "real"}
-_SET_FOLDS = {"set_isum": "int", "set_iprod": "int", "set_rsum": "real", "set_rprod": "real"}
-
-
-class _TooLong(Exception):
-    """A computation that isn't followed: too many steps, or a value that isn't found."""
+from maxproof.formal.prover.trace import Writer, literal_of
 
 
 def compute(question: Question) -> Iterator[Proposal]:
     """The value of every computable part of the statement, and the steps that lead to it."""
     known = _defined(question)
-    writer = _Writer(question)
+    writer = Writer(question)
     for term in (*question.hypotheses, *question.goals):
         for part in _largest(term, frozenset(known)):
-            closed = inlined(question, substitute(part, known))
+            closed = _inlined(question, substitute(part, known))
             if free_variables(closed):
                 continue
-            before = dict(writer.lines)
-            try:
-                value = writer.write(closed)
-            except (_TooLong, Unknown):
-                writer.lines = before
-                continue
+            value = writer.attempt(closed)
             if part != closed and value is not None:
+                writer.link(part, closed)
                 writer.lines.setdefault(f"assert {show(Builtin(Op.EQ, (part, value), BOOL))};")
     if writer.lines:
         goals = (f"assert {show(goal)};" for goal in question.goals)
@@ -83,11 +60,28 @@ def _defined(question: Question) -> dict[str, Term]:
                 continue
             for left, right in (part.args, part.args[::-1]):
                 if isinstance(left, Var) and left.name not in found:
-                    closed = inlined(question, substitute(right, found))
-                    value = None if free_variables(closed) else _literal(question, closed)
+                    closed = _inlined(question, substitute(right, found))
+                    value = None if free_variables(closed) else literal_of(question, closed)
                     if value is not None:
                         found[left.name] = value
     return found
+
+
+def _inlined(question: Question, term: Term) -> Term:
+    """`term` with the functions put in that hypotheses define; a guard of the definition is left to the checker."""
+    given: dict[str, Term] = {}
+    for part in (part for hypothesis in question.hypotheses for part in conjuncts(hypothesis)):
+        match part:
+            case Quant(
+                kind="forall",
+                vars=(var,),
+                body=Builtin(op=Op.EQ, args=(Invoke(function=Var() as function, args=(Var() as arg,)), body)),
+            ) if arg.name == var.name and isinstance(function.sort, FunctionOf):
+                if all(other.name == var.name for other in free_variables(body)):
+                    given.setdefault(
+                        function.name, Lambda((Var(var.name, function.sort.params[0]),), body, function.sort)
+                    )
+    return simplified(substitute(inlined(question, term), given))
 
 
 def _largest(term: Term, known: frozenset[str]) -> Iterator[Term]:
@@ -102,356 +96,57 @@ def _largest(term: Term, known: frozenset[str]) -> Iterator[Term]:
         yield term
 
 
-class _Writer:
-    """Collects the lines of computations, and the helper lemmas that they call."""
-
-    def __init__(self, question: Question) -> None:
-        self._question = question
-        self.lines: dict[str, None] = {}
-        self.helpers: list[Helper] = []
-        self._seen: set[Term] = set()
-
-    def write(self, term: Term) -> Term | None:
-        """The value of a closed term, with the lines that lead to it; None for one that has no literal.
-
-        Raises _TooLong.
-        """
-        if len(self.lines) > MAX_STEPS or len(self._seen) > MAX_STEPS:
-            raise _TooLong
-        value = _literal(self._question, term)
-        if term in self._seen or value == term:
-            return value
-        self._seen.add(term)
-        if isinstance(term, Builtin) and term.op is Op.ITE:
-            return self._conditional(term, value)
-        if isinstance(term, Builtin) and term.op is Op.MOD and _has_large_power(term):
-            return self._remainder(term, value)
-        if isinstance(term, SetComp):
-            return self._comprehension(term, value)
-        if isinstance(term, Builtin):
-            args = tuple(self.write(arg) or arg for arg in term.args)
-            plain = Builtin(term.op, args, term.sort)
-            if term.op is Op.CARD and isinstance(value, Int):
-                self._size(args[0], value.value)
-            if value is not None and term.op is not Op.SET:
-                self._equal(plain, value)
-                self._equal(term, value)
-            return value
-        if isinstance(term, Call):
-            return self._call(term, value)
-        return value
-
-    def _equal(self, term: Term, value: Term) -> None:
-        if term == value:
+def isolated(question: Question) -> Iterator[Proposal]:
+    """`compute` with every step in a lemma of its own, so that nothing else of the statement is in the solver's way."""
+    known: dict[str, Term] = {}
+    helpers: list[Helper] = []
+    lines: list[str] = []
+    parts = [part for hypothesis in question.hypotheses for part in conjuncts(hypothesis)]
+    for part in parts:
+        for var, right in _definitions(part):
+            if var.name in known:
+                continue
+            closed = substitute(right, known)
+            value = None if free_variables(closed) else literal_of(question, closed)
+            if value is not None:
+                result = Builtin(Op.EQ, (var, value), BOOL)
+                lines.append(_step(question, helpers, part, result, known))
+                known[var.name] = value
+    for goal in question.conclusions:
+        if any(var.name not in known for var in free_variables(goal)) or isinstance(goal, Quant):
             return
-        if value == Bool(True) or value == Bool(False):
-            self.lines.setdefault(f"assert {show(term if value == Bool(True) else Builtin(Op.NOT, (term,), BOOL))};")
-        else:
-            self.lines.setdefault(f"assert {show(Builtin(Op.EQ, (term, value), BOOL))};")
-
-    def _conditional(self, term: Builtin, value: Term | None) -> Term | None:
-        condition = _value(self._question, term.args[0])
-        if not isinstance(condition, bool):
-            raise _TooLong
-        self.write(term.args[0])
-        self.write(term.args[1 if condition else 2])
-        return value
-
-    def _remainder(self, term: Builtin, value: Term | None) -> Term | None:
-        modulus = _literal(self._question, term.args[1])
-        if not isinstance(modulus, Int) or modulus.value <= 0:
-            raise _TooLong
-        tracer = Tracer({})
-        tracer.trace(term.args[0], modulus.value)
-        self.lines.update(tracer.lines)
-        if value is not None:
-            self._equal(term, value)
-        return value
-
-    def _call(self, call: Call, value: Term | None) -> Term | None:
-        if call.name in _FOLDS and len(call.args) == 3 and isinstance(call.args[2], Lambda):
-            self._fold(call, value)
-            return value
-        if call.name in _SET_FOLDS and isinstance(call.args[1], Lambda):
-            self._set_fold(call, value)
-            return value
-        args = tuple(self.write(arg) or simplified(arg) for arg in call.args)
-        plain = Call(call.name, args, call.sort)
-        if plain not in self._seen or plain == call:
-            self._seen.add(plain)
-            if call.name == "divisors":
-                self._divisors(plain, value)
-            elif call.name == "prime":
-                self._prime(plain, value)
-            else:
-                self._unfold(plain)
-        if value is not None:
-            self._equal(plain, value)
-            self._equal(call, value)
-        return value
-
-    def _unfold(self, call: Call) -> None:
-        """What the chosen branch of the function's body computes."""
-        function = self._question.core.functions.get(call.name)
-        if function is None or function.body is None:
-            raise _TooLong
-        mapping = {param.name: arg for param, arg in zip(function.params, call.args, strict=True)}
-        body = _branch(self._question, substitute(function.body, mapping))
-        for node in subnodes(body):
-            if isinstance(node, Call) and not free_variables(node) and node != call:
-                if is_recursive(self._question, node.name) or node.name == "prime":
-                    self.write(node)
-                elif not is_recursive(self._question, call.name):
-                    self._unfold(node)
-
-    def _helper(self, kind: str, heading: str, body: Sequence[str]) -> str:
-        name = f"{kind}_{len(self.helpers) + 1}"
-        text = "\n".join([f"lemma {name}{heading}", "{", *body, "}"])
-        self.helpers.append(Helper(name, text))
-        return name
-
-    def _apart(self) -> _Writer:
-        """A writer for the body of a helper lemma, where nothing is known yet."""
-        inner = _Writer(self._question)
-        inner.helpers = self.helpers
-        return inner
-
-    def _fold(self, call: Call, value: Term | None) -> None:
-        low, high = (_literal(self._question, arg) for arg in call.args[:2])
-        function = call.args[2]
-        if not isinstance(low, Int) or not isinstance(high, Int) or value is None or not isinstance(function, Lambda):
-            raise _TooLong
-        if high.value - low.value > MAX_TERMS or _has_calls(self._question, function.body) > 1:
-            raise _TooLong
-        inner = self._apart()
-        sort = _FOLDS[call.name]
-        whole = REAL if sort == "real" else INT
-        total = Fraction(1 if call.name in ("iprod", "rprod") else 0)
-        for k in range(low.value, high.value):
-            term = simplified(substitute(function.body, {function.params[0].name: Int(k)}))
-            item = inner.write(term)
-            exact = _value(self._question, term)
-            if item is None or isinstance(exact, bool) or not isinstance(exact, int | Fraction):
-                raise _TooLong
-            total = total * exact if call.name in ("iprod", "rprod") else total + exact
-            reached = literal(total, whole)
-            assert reached is not None, "a sum of whole numbers is one"
-            inner.lines.setdefault(f"assert f({k}) == {show(item)};")
-            inner.lines.setdefault(f"assert {call.name}({low.value}, {k + 1}, f) == {show(reached)};")
-        bound = function.params[0].name
-        heading = (
-            f"(f: int -> {sort})\n"
-            f"  requires forall {bound}: int :: {low.value} <= {bound} < {high.value} ==> f({bound}) == {show(function.body)}\n"
-            f"  ensures {call.name}({low.value}, {high.value}, f) == {show(value)}"
-        )
-        name = self._helper("fold", heading, list(inner.lines))
-        self.lines.setdefault(f"{name}({show(function)});")
-        self._equal(call, value)
-
-    def _set_fold(self, call: Call, value: Term | None) -> None:
-        function = call.args[1]
-        display = self.write(call.args[0])
-        elements = _elements(display)
-        if elements is None or value is None or not isinstance(function, Lambda) or not elements:
-            raise _TooLong
-        sort = _SET_FOLDS[call.name]
-        product = call.name in ("set_iprod", "set_rprod")
-        total = Fraction(1 if product else 0)
-        whole = REAL if sort == "real" else INT
-        first = literal(total, whole)
-        assert first is not None
-        body = ["var s0: set<int> := {};", f"assert {call.name}(s0, f) == {show(first)};"]
-        requires: list[str] = []
-        for number, element in enumerate(elements, 1):
-            term = simplified(substitute(function.body, {function.params[0].name: Int(element)}))
-            item = self.write(term)
-            exact = _value(self._question, term)
-            if item is None or isinstance(exact, bool) or not isinstance(exact, int | Fraction):
-                raise _TooLong
-            total = total * exact if product else total + exact
-            reached = literal(total, whole)
-            assert reached is not None
-            requires.append(f"  requires f({element}) == {show(item)}")
-            body.append(f"var s{number} := s{number - 1} + {{{element}}};")
-            body.append(f"{call.name}_insert(s{number - 1}, {element}, f);")
-            body.append(f"assert {call.name}(s{number}, f) == {show(reached)};")
-        shown = _display(elements)
-        body.append(f"assert s{len(elements)} == {shown};")
-        heading = "\n".join([f"(f: int -> {sort})", *requires, f"  ensures {call.name}({shown}, f) == {show(value)}"])
-        name = self._helper("total", heading, body)
-        self.lines.setdefault(f"{name}({show(function)});")
-        assert display is not None
-        self._equal(Call(call.name, (display, function), call.sort), value)
-        self._equal(call, value)
-
-    def _size(self, whole: Term, count: int) -> None:
-        elements = _elements(whole)
-        if elements is None or len(elements) < 3:
-            return
-        shown = _display(elements)
-        body = ["var s0: set<int> := {};"]
-        for number, element in enumerate(elements, 1):
-            body.append(f"var s{number} := s{number - 1} + {{{element}}};")
-            body.append(f"assert |s{number}| == {number};")
-        body.append(f"assert s{len(elements)} == {shown};")
-        name = self._helper("size", f"()\n  ensures |{shown}| == {count}", body)
-        self.lines.setdefault(f"{name}();")
-
-    def _comprehension(self, term: SetComp, value: Term | None) -> Term | None:
-        elements = _elements(value) if value is not None else None
-        if elements is None or value is None or len(elements) > MAX_ELEMENTS or term.vars != (term.term,):
-            raise _TooLong
-        (var,) = term.vars
-        calls = _has_calls(self._question, term.range)
-        candidates = self._candidates(term, var) if calls else None
-        if candidates is not None:
-            self._member_by_member(term, var, candidates, elements)
-        self._equal(term, value)
-        return value
-
-    def _candidates(self, term: SetComp, var: Var) -> list[int] | None:
-        """The values that the condition leaves: within bounds, or in another set."""
-        low: int | None = None
-        high: int | None = None
-        for part in conjuncts(term.range):
-            match part:
-                case Builtin(op=Op.IN, args=(item, whole)) if item == var and not free_variables(whole):
-                    return _elements(self.write(whole))
-                case Builtin(op=Op.LE | Op.LT as op, args=(Int(value=bound), item)) if item == var:
-                    low = bound if op is Op.LE else bound + 1
-                case Builtin(op=Op.LE | Op.LT as op, args=(item, Int(value=bound))) if item == var:
-                    high = bound if op is Op.LE else bound - 1
-        if low is None or high is None or high - low > 2 * MAX_ELEMENTS:
-            return None
-        return list(range(low, high + 1))
-
-    def _member_by_member(self, term: SetComp, var: Var, candidates: Sequence[int], elements: Sequence[int]) -> None:
-        inside = set(elements)
-        branches: list[str] = []
-        for candidate in candidates:
-            inner = self._apart()
-            condition = simplified(substitute(term.range, {var.name: Int(candidate)}))
-            for node in subnodes(condition):
-                if isinstance(node, Call) and not free_variables(node):
-                    inner.write(node)
-            branches.append(f"if {var.name} == {candidate} {{ {' '.join(inner.lines)} }}")
-        shown = _display(elements)
-        heading = f"({var.name}: {show_sort(INT)})\n  ensures ({show(term.range)}) <==> {var.name} in {shown}"
-        name = self._helper("member", heading, branches)
-        self.lines.setdefault(
-            f"forall {var.name}: int ensures ({show(term.range)}) <==> {var.name} in {shown} {{ {name}({var.name}); }}"
-        )
-        assert inside is not None
-
-    def _divisors(self, call: Call, value: Term | None) -> None:
-        elements = _elements(value) if value is not None else None
-        number = call.args[0]
-        if elements is None or not isinstance(number, Int) or isqrt(number.value) > MAX_ROOT:
-            raise _TooLong
-        n, root = number.value, isqrt(number.value)
-        shown = _display(elements)
-        small = _tree("d", 1, root + 1, lambda k: f"assert {n} % {k} == {n % k};")
-        large = _tree(
-            "q",
-            0,
-            root + 1,
-            lambda k: f"assert d * {k} == {n};" + (f" assert d == {n // k};" if k and n % k == 0 else ""),
-        )
-        body = [
-            f"var q := {n} / d;",
-            f"division({n}, d);",
-            "mul_comm(q, d);",
-            f"assert d * q == {n};",
-            f"if d <= {root} {{ {small} }} else {{",
-            f"if q > {root} {{ mul_monotone({root + 1}, d, q); mul_monotone({root + 1}, q, {root + 1}); assert false; }}",
-            "if q < 0 { mul_monotone(1, d, -q); assert false; }",
-            f"{large} }}",
-        ]
-        heading = f"(d: int)\n  requires 1 <= d <= {n} && divides(d, {n})\n  ensures d in {shown}"
-        name = self._helper("divisor", heading, body)
-        self.lines.setdefault(f"forall d: int | 1 <= d <= {n} && divides(d, {n}) ensures d in {shown} {{ {name}(d); }}")
-        self.lines.setdefault(f"assert {show(call)} == {shown};")
-
-    def _prime(self, call: Call, value: Term | None) -> None:
-        number = call.args[0]
-        if not isinstance(number, Int) or not isinstance(value, Bool):
-            raise _TooLong
-        n = number.value
-        if n < 2:
-            return
-        factor = next((d for d in range(2, min(isqrt(n), 10_000) + 1) if n % d == 0), None)
-        if factor is not None:
-            self.lines.setdefault(f"assert divides({factor}, {n});")
-        elif isqrt(n) <= MAX_ROOT:
-            for d in range(2, isqrt(n) + 1):
-                self.lines.setdefault(f"assert !divides({d}, {n});")
-            self.lines.setdefault(f"prime_by_trial({n});")
+        lines.append(_step(question, helpers, None, goal, known))
+    if lines:
+        yield Proposal("isolated", tuple(lines), cost=4, helpers=(*HELPERS, *helpers))
 
 
-def _tree(name: str, low: int, high: int, leaf: object) -> str:
-    """Cases low <= name < high, halved down to single values."""
-    assert callable(leaf)
-    if high - low <= 1:
-        return f"assert {name} == {low}; {leaf(low)}" if high > low else ""
-    middle = (low + high) // 2
-    return f"if {name} < {middle} {{ {_tree(name, low, middle, leaf)} }} else {{ {_tree(name, middle, high, leaf)} }}"
+def _definitions(part: Term) -> Iterator[tuple[Var, Term]]:
+    if isinstance(part, Builtin) and part.op is Op.EQ:
+        for left, right in (part.args, part.args[::-1]):
+            if isinstance(left, Var):
+                yield left, right
 
 
-def _has_large_power(term: Term) -> bool:
-    return any(
-        isinstance(node, Call)
-        and node.name == "ipow"
-        and isinstance(node.args[1], Int)
-        and node.args[1].value > _LARGE_EXPONENT
-        for node in subnodes(term)
-    )
-
-
-def _has_calls(question: Question, term: Term) -> int:
-    """0: no recursive functions below it; 1: some; 2: some that fold over further functions."""
-    names = {node.name for node in subnodes(term) if isinstance(node, Call)}
-    if any(name in _FOLDS or name in _SET_FOLDS for name in names):
-        return 2
-    return int(any(is_recursive(question, name) or name in ("prime", "coprime", "lcm") for name in names))
-
-
-def _elements(term: Term | None) -> list[int] | None:
-    """The elements of a display of whole numbers."""
-    if isinstance(term, Builtin) and term.op is Op.SET and all(isinstance(arg, Int) for arg in term.args):
-        return [arg.value for arg in term.args if isinstance(arg, Int)]
-    return None
-
-
-def _display(elements: Sequence[int]) -> str:
-    return "{" + ", ".join(map(str, elements)) + "}"
-
-
-def _branch(question: Question, body: Term) -> Term:
-    """The branch of nested conditionals that closed conditions choose."""
-    while isinstance(body, Builtin) and body.op is Op.ITE:
-        condition = _value(question, body.args[0])
-        if not isinstance(condition, bool):
-            return body
-        body = body.args[1] if condition else body.args[2]
-    return body
-
-
-def _literal(question: Question, term: Term) -> Term | None:
-    """The literal of a closed number, truth value, or sequence or finite set of whole numbers."""
-    value = _value(question, term)
-    if isinstance(value, bool):
-        return Bool(value)
-    if term.sort in (INT, NAT, REAL) and isinstance(value, int | Fraction):
-        return literal(Fraction(value), REAL if term.sort == REAL else INT)
-    if isinstance(value, tuple) and all(type(item) is int for item in value):
-        return Builtin(Op.SEQ, tuple(Int(item) for item in value), term.sort)
-    if isinstance(value, frozenset) and isinstance(term.sort, SetOf) and all(type(item) is int for item in value):
-        return Builtin(Op.SET, tuple(Int(item) for item in sorted(value)), term.sort)
-    return None
-
-
-def _value(question: Question, term: Term) -> Value | None:
-    try:
-        return evaluate(term, question.core)
-    except NotComputable:
-        return None
+def _step(
+    question: Question, helpers: list[Helper], given: Term | None, result: Term, known: Mapping[str, Term]
+) -> str:
+    """Adds the lemma that `result` follows from `given` and the values of variables; its call."""
+    used = {var.name: var for term in (given, result) if term is not None for var in free_variables(term)}
+    requires = [show(given)] if given is not None else []
+    requires += [show(Builtin(Op.EQ, (var, known[name]), BOOL)) for name, var in used.items() if name in known]
+    writer = Writer(question, helpers)
+    for term in (given, result):
+        if term is not None:
+            for part in _largest(substitute(term, known), frozenset()):
+                if not free_variables(part):
+                    writer.attempt(part)
+            for node in reversed(list(subnodes(term))):
+                value = literal_of(question, substitute(node, known)) if isinstance(node, Call) else None
+                if value is not None and isinstance(node, Call) and isinstance(node.sort, DataOf):
+                    writer.lines.setdefault(f"assert {show(Builtin(Op.EQ, (node, value), BOOL))};")
+    name = f"trace_step_{len(helpers) + 1}"
+    parameters = ", ".join(f"{var.name}: {show_sort(var.sort)}" for var in used.values())
+    clauses = [f"  requires {clause}" for clause in requires]
+    lines = [f"lemma {name}({parameters})", *clauses, f"  ensures {show(result)}", "{", *writer.lines, "}"]
+    helpers.append(Helper(name, "\n".join(lines)))
+    return f"{name}({', '.join(used)});"

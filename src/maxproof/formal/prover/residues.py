@@ -25,8 +25,8 @@ _MAX_PERIOD = 64
 _MODULI = (3, 4, 5, 7, 8, 9, 11, 13, 16)
 
 SQUARE_STEP = Helper(
-    "square_step",
-    """lemma square_step(b: int, h: int, m: int, r: int, s: int, t: int)
+    "trace_square",
+    """lemma trace_square(b: int, h: int, m: int, r: int, s: int, t: int)
   requires m > 0 && h >= 0 && ipow(b, h) % m == r
   requires (r * r) % m == s && (b * s) % m == t
   ensures ipow(b, h + h) % m == s
@@ -41,8 +41,8 @@ SQUARE_STEP = Helper(
 }""",
 )
 PERIOD_STEP = Helper(
-    "period_step",
-    """lemma period_step(b: int, e: int, p: int, r: int, m: int)
+    "trace_period",
+    """lemma trace_period(b: int, e: int, p: int, r: int, m: int)
   requires m > 0 && p > 0 && e >= 0 && e % p == r && ipow(b, p) % m == 1 % m
   ensures ipow(b, e) % m == ipow(b, r) % m
 {
@@ -352,7 +352,7 @@ class Tracer:
         rest = self.trace(exponent, period)
         self._closed(base.value, period, m)
         found = self._closed(base.value, rest, m)
-        self.lines.setdefault(f"period_step({base.value}, {show(exponent)}, {period}, {rest}, {m});")
+        self.lines.setdefault(f"trace_period({base.value}, {show(exponent)}, {period}, {rest}, {m});")
         return found
 
     def _closed(self, base: int, exponent: int, m: int) -> int:
@@ -364,6 +364,6 @@ class Tracer:
             square = rest * rest % m
             odd = base * square % m
             if half or bit == "1":
-                self.lines.setdefault(f"square_step({base}, {half}, {m}, {rest}, {square}, {odd});")
+                self.lines.setdefault(f"trace_square({base}, {half}, {m}, {rest}, {square}, {odd});")
             half, rest = 2 * half + int(bit), odd if bit == "1" else square
         return rest

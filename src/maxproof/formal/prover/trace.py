@@ -1,0 +1,477 @@
+"""Lines that lead to the value of a closed term, innermost part first, and the helper lemmas that they call.
+
+Sums and products are followed in a helper lemma that names their function, since the solver takes every written
+function literal for another one. Sets are brought to displays of their elements, and displays are counted or added up
+one element at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial
+from math import isqrt
+
+from maxproof.formal.embedded.core import (
+    BOOL,
+    INT,
+    NAT,
+    REAL,
+    Bool,
+    Builtin,
+    Call,
+    Construct,
+    DataOf,
+    Int,
+    Lambda,
+    Op,
+    SetComp,
+    SetOf,
+    Term,
+    Var,
+)
+from maxproof.formal.embedded.core.show import show, show_sort
+from maxproof.formal.embedded.core.walk import free_variables, subnodes, substitute
+from maxproof.formal.embedded.evaluate import Data, NotComputable, Value, evaluate
+from maxproof.formal.prover.induction import is_recursive
+from maxproof.formal.prover.instances import literal, simplified
+from maxproof.formal.prover.polynomials import conjuncts
+from maxproof.formal.prover.question import Helper, Question
+from maxproof.formal.prover.residues import Tracer, Unknown
+
+MAX_STEPS = 1500
+MAX_DEPTH = 120
+MAX_ELEMENTS = 150
+MAX_TERMS = 520
+MAX_ROOT = 120
+_FEW = 6
+_LARGE_EXPONENT = 40
+_FOLDS = {"isum": "int", "iprod": "int", "rsum": "real", "rprod": "real"}
+_SET_FOLDS = {"set_isum": "int", "set_iprod": "int", "set_rsum": "real", "set_rprod": "real"}
+
+
+class TooLong(Exception):
+    """A computation that isn't followed: too many steps, or a value that isn't found."""
+
+
+class Writer:
+    """Collects the lines of computations, and the helper lemmas that they call."""
+
+    def __init__(self, question: Question, helpers: list[Helper] | None = None) -> None:
+        self._question = question
+        self.lines: dict[str, None] = {}
+        self.helpers: list[Helper] = [] if helpers is None else helpers
+        self._seen: set[Term] = set()
+        self._depth = 0
+
+    def attempt(self, term: Term) -> Term | None:
+        """`write`, which leaves nothing behind where the computation is too long; then None."""
+        lines, seen = dict(self.lines), set(self._seen)
+        try:
+            return self.write(term)
+        except (TooLong, Unknown):
+            self.lines, self._seen, self._depth = lines, seen, 0
+            return None
+
+    def write(self, term: Term) -> Term | None:
+        """The value of a closed term, with the lines that lead to it; None for one that has no literal.
+
+        Raises TooLong.
+        """
+        if len(self.lines) > MAX_STEPS or len(self._seen) > MAX_STEPS or self._depth > MAX_DEPTH:
+            raise TooLong
+        value = literal_of(self._question, term)
+        if term in self._seen or value == term:
+            return value
+        self._seen.add(term)
+        self._depth += 1
+        self._steps(term, value)
+        self._depth -= 1
+        return value
+
+    def _steps(self, term: Term, value: Term | None) -> None:
+        """The lines for a term that wasn't met before."""
+        if isinstance(term, Builtin) and term.op is Op.ITE:
+            self._conditional(term)
+        elif isinstance(term, Builtin) and term.op is Op.MOD and _has_large_power(term):
+            self._remainder(term, value)
+        elif isinstance(term, SetComp):
+            self._comprehension(term, value)
+        elif isinstance(term, Builtin) and term.op is Op.CARD and self._counted(term.args[0]):
+            if value is not None:
+                self._equal(term, value)
+        elif isinstance(term, Builtin):
+            args = tuple(self.write(arg) or arg for arg in term.args)
+            plain = Builtin(term.op, args, term.sort)
+            if term.op is Op.CARD and isinstance(value, Int):
+                self._size(args[0], value.value)
+            if value is not None and term.op is not Op.SET:
+                self._equal(plain, value)
+                self._equal(term, value)
+        elif isinstance(term, Call):
+            self._call(term, value)
+
+    def link(self, part: Term, closed: Term) -> None:
+        """A fold's helper lemma is called for the statement's own function, too."""
+        if isinstance(part, Call) and isinstance(closed, Call) and part.args and part.args[-1] != closed.args[-1]:
+            call = f"({show(closed.args[-1])});"
+            for line in [line for line in self.lines if line.endswith(call)]:
+                self.lines.setdefault(line.removesuffix(call) + f"({show(part.args[-1])});")
+
+    def _equal(self, term: Term, value: Term) -> None:
+        if term == value:
+            return
+        if value == Bool(True) or value == Bool(False):
+            self.lines.setdefault(f"assert {show(term if value == Bool(True) else Builtin(Op.NOT, (term,), BOOL))};")
+        else:
+            self.lines.setdefault(f"assert {show(Builtin(Op.EQ, (term, value), BOOL))};")
+
+    def _conditional(self, term: Builtin) -> None:
+        condition = value_of(self._question, term.args[0])
+        if not isinstance(condition, bool):
+            raise TooLong
+        self.write(term.args[0])
+        self.write(term.args[1 if condition else 2])
+
+    def _remainder(self, term: Builtin, value: Term | None) -> None:
+        modulus = literal_of(self._question, term.args[1])
+        if not isinstance(modulus, Int) or modulus.value <= 0:
+            raise TooLong
+        tracer = Tracer({})
+        tracer.trace(term.args[0], modulus.value)
+        self.lines.update(tracer.lines)
+        if value is not None:
+            self._equal(term, value)
+
+    def _call(self, call: Call, value: Term | None) -> None:
+        if call.name in _FOLDS and len(call.args) == 3 and isinstance(call.args[2], Lambda):
+            self._fold(call, value)
+            return
+        if call.name in _SET_FOLDS and isinstance(call.args[1], Lambda):
+            self._set_fold(call, value)
+            return
+        args = tuple(self.write(arg) or simplified(arg) for arg in call.args)
+        plain = Call(call.name, args, call.sort)
+        if plain not in self._seen or plain == call:
+            self._seen.add(plain)
+            if call.name == "divisors":
+                self._divisors(plain, value)
+            elif call.name == "prime":
+                self._prime(plain, value)
+            elif isinstance(call.sort, DataOf) and value is not None:
+                inner = self._apart()
+                inner._unfold(plain)
+                heading = f"()\n  ensures {show(Builtin(Op.EQ, (plain, value), BOOL))}"
+                self.lines.setdefault(f"{self._helper('value', heading, list(inner.lines))}();")
+            else:
+                self._unfold(plain)
+        if value is not None:
+            self._equal(plain, value)
+            self._equal(call, value)
+
+    def _unfold(self, call: Call) -> None:
+        """What the chosen branch of the function's body computes."""
+        function = self._question.core.functions.get(call.name)
+        if function is None or function.body is None:
+            raise TooLong
+        mapping = {param.name: arg for param, arg in zip(function.params, call.args, strict=True)}
+        body = _branch(self._question, substitute(function.body, mapping))
+        for node in subnodes(body):
+            if isinstance(node, Call) and not free_variables(node) and node != call:
+                if is_recursive(self._question, node.name) or node.name == "prime":
+                    self.write(node)
+                elif not is_recursive(self._question, call.name):
+                    self._unfold(node)
+
+    def _helper(self, kind: str, heading: str, body: Sequence[str]) -> str:
+        name = f"trace_{kind}_{len(self.helpers) + 1}"
+        text = "\n".join([f"lemma {name}{heading}", "{", *body, "}"])
+        self.helpers.append(Helper(name, text))
+        return name
+
+    def _apart(self) -> Writer:
+        """A writer for the body of a helper lemma, where nothing is known yet."""
+        return Writer(self._question, self.helpers)
+
+    def _fold(self, call: Call, value: Term | None) -> None:
+        low, high = (literal_of(self._question, arg) for arg in call.args[:2])
+        function = call.args[2]
+        if not isinstance(low, Int) or not isinstance(high, Int) or value is None or not isinstance(function, Lambda):
+            raise TooLong
+        if high.value - low.value > MAX_TERMS or _has_calls(self._question, function.body) > 1:
+            raise TooLong
+        inner = self._apart()
+        sort = _FOLDS[call.name]
+        whole = REAL if sort == "real" else INT
+        total = Fraction(1 if call.name in ("iprod", "rprod") else 0)
+        for k in range(low.value, high.value):
+            term = simplified(substitute(function.body, {function.params[0].name: Int(k)}))
+            item = inner.write(term)
+            exact = value_of(self._question, term)
+            if item is None or isinstance(exact, bool) or not isinstance(exact, int | Fraction):
+                raise TooLong
+            total = total * exact if call.name in ("iprod", "rprod") else total + exact
+            reached = literal(total, whole)
+            assert reached is not None, "a sum of whole numbers is one"
+            inner.lines.setdefault(f"assert f({k}) == {show(item)};")
+            inner.lines.setdefault(f"assert {call.name}({low.value}, {k + 1}, f) == {show(reached)};")
+        bound = function.params[0].name
+        within = f"{low.value} <= {bound} < {high.value}"
+        heading = (
+            f"(f: int -> {sort})\n"
+            f"  requires forall {bound}: int :: {within} ==> f({bound}) == {show(function.body)}\n"
+            f"  ensures {call.name}({low.value}, {high.value}, f) == {show(value)}"
+        )
+        name = self._helper("fold", heading, list(inner.lines))
+        self.lines.setdefault(f"{name}({show(function)});")
+        self._equal(call, value)
+
+    def _set_fold(self, call: Call, value: Term | None) -> None:
+        function = call.args[1]
+        display = self.write(call.args[0])
+        elements = _elements(display)
+        if elements is None or value is None or not isinstance(function, Lambda) or not elements:
+            raise TooLong
+        sort = _SET_FOLDS[call.name]
+        product = call.name in ("set_iprod", "set_rprod")
+        total = Fraction(1 if product else 0)
+        whole = REAL if sort == "real" else INT
+        first = literal(total, whole)
+        assert first is not None
+        body = ["var s0: set<int> := {};", f"assert {call.name}(s0, f) == {show(first)};"]
+        requires: list[str] = []
+        for number, element in enumerate(elements, 1):
+            term = simplified(substitute(function.body, {function.params[0].name: Int(element)}))
+            item = self.write(term)
+            exact = value_of(self._question, term)
+            if item is None or isinstance(exact, bool) or not isinstance(exact, int | Fraction):
+                raise TooLong
+            total = total * exact if product else total + exact
+            reached = literal(total, whole)
+            assert reached is not None
+            requires.append(f"  requires f({element}) == {show(item)}")
+            body.append(f"var s{number} := s{number - 1} + {{{element}}};")
+            body.append(f"{call.name}_insert(s{number - 1}, {element}, f);")
+            body.append(f"assert {call.name}(s{number}, f) == {show(reached)};")
+        shown = _display(elements)
+        body.append(f"assert s{len(elements)} == {shown};")
+        heading = "\n".join([f"(f: int -> {sort})", *requires, f"  ensures {call.name}({shown}, f) == {show(value)}"])
+        name = self._helper("total", heading, body)
+        self.lines.setdefault(f"{name}({show(function)});")
+        assert display is not None
+        self._equal(Call(call.name, (display, function), call.sort), value)
+        self._equal(call, value)
+
+    def _size(self, whole: Term, count: int) -> None:
+        elements = _elements(whole)
+        if elements is None or len(elements) < 3:
+            return
+        shown = _display(elements)
+        body = ["var s0: set<int> := {};"]
+        for number, element in enumerate(elements, 1):
+            body.append(f"var s{number} := s{number - 1} + {{{element}}};")
+            body.append(f"assert |s{number}| == {number};")
+        body.append(f"assert s{len(elements)} == {shown};")
+        name = self._helper("size", f"()\n  ensures |{shown}| == {count}", body)
+        self.lines.setdefault(f"{name}();")
+
+    def _comprehension(self, term: SetComp, value: Term | None) -> None:
+        elements = _elements(value) if value is not None else None
+        if elements is None or value is None or len(elements) > MAX_ELEMENTS or term.vars != (term.term,):
+            raise TooLong
+        (var,) = term.vars
+        calls = _has_calls(self._question, term.range)
+        candidates = self._candidates(term, var) if calls else None
+        if candidates is not None:
+            self._member_by_member(term, var, candidates, elements)
+        self._equal(term, value)
+
+    def _counted(self, whole: Term) -> bool:
+        """Counts a comprehension: one more element between each two places; false for one that isn't counted so."""
+        if not isinstance(whole, SetComp) or whole.vars != (whole.term,) or _has_calls(self._question, whole.range):
+            return False
+        elements = _elements(literal_of(self._question, whole))
+        if elements is None or not _FEW < len(elements) <= MAX_ELEMENTS:
+            return False
+        name, condition = whole.vars[0].name, show(whole.range)
+        upto = [f"({condition}) && {name} < {element}" for element in elements[1:]] + [condition]
+        members = "  requires forall {0}: int :: {0} in {1} <==> ({2})"
+        first = self._helper(
+            "count",
+            f"(s: set<int>)\n{members.format(name, 's', upto[0])}\n  ensures |s| == 1",
+            [f"assert s == {{{elements[0]}}};"],
+        )
+        body = [f"var s1 := set {name}: int | {upto[0]};", f"{first}(s1);"]
+        for number in range(1, len(elements)):
+            heading = (
+                f"(s: set<int>, t: set<int>)\n{members.format(name, 's', upto[number - 1])}\n"
+                f"{members.format(name, 't', upto[number])}\n  ensures |t| == |s| + 1"
+            )
+            step = self._helper("count", heading, [f"assert t == s + {{{elements[number]}}};"])
+            body.append(f"var s{number + 1} := set {name}: int | {upto[number]};")
+            body.append(f"{step}(s{number}, s{number + 1});")
+        heading = f"(s: set<int>)\n{members.format(name, 's', condition)}\n  ensures |s| == {len(elements)}"
+        total = self._helper("count", heading, [*body, f"assert s == s{len(elements)};"])
+        self.lines.setdefault(f"{total}({show(whole)});")
+        return True
+
+    def _candidates(self, term: SetComp, var: Var) -> list[int] | None:
+        """The values that the condition leaves: within bounds, or in another set."""
+        low: int | None = None
+        high: int | None = None
+        for part in conjuncts(term.range):
+            match part:
+                case Builtin(op=Op.IN, args=(item, whole)) if item == var and not free_variables(whole):
+                    return _elements(self.write(whole))
+                case Builtin(op=Op.LE | Op.LT as op, args=(Int(value=bound), item)) if item == var:
+                    low = bound if op is Op.LE else bound + 1
+                case Builtin(op=Op.LE | Op.LT as op, args=(item, Int(value=bound))) if item == var:
+                    high = bound if op is Op.LE else bound - 1
+        if low is None or high is None or high - low > 2 * MAX_ELEMENTS:
+            return None
+        return list(range(low, high + 1))
+
+    def _member_by_member(self, term: SetComp, var: Var, candidates: Sequence[int], elements: Sequence[int]) -> None:
+        branches: list[str] = []
+        for candidate in candidates:
+            inner = self._apart()
+            condition = simplified(substitute(term.range, {var.name: Int(candidate)}))
+            for node in subnodes(condition):
+                if isinstance(node, Call) and not free_variables(node):
+                    inner.write(node)
+            branches.append(f"if {var.name} == {candidate} {{ {' '.join(inner.lines)} }}")
+        shown = _display(elements)
+        heading = f"({var.name}: {show_sort(INT)})\n  ensures ({show(term.range)}) <==> {var.name} in {shown}"
+        name = self._helper("member", heading, branches)
+        self.lines.setdefault(
+            f"forall {var.name}: int ensures ({show(term.range)}) <==> {var.name} in {shown} {{ {name}({var.name}); }}"
+        )
+
+    def _divisors(self, call: Call, value: Term | None) -> None:
+        elements = _elements(value) if value is not None else None
+        number = call.args[0]
+        if elements is None or not isinstance(number, Int) or isqrt(number.value) > MAX_ROOT:
+            raise TooLong
+        n, root = number.value, isqrt(number.value)
+        shown = _display(elements)
+        small = _tree("d", range(1, root + 1), lambda k: f"assert d == {k}; assert {n} % {k} == {n % k};")
+        large = _tree("q", range(root + 1), partial(_cofactor, n))
+        body = [
+            f"var q := {n} / d;",
+            f"division({n}, d);",
+            "mul_comm(q, d);",
+            f"assert d * q == {n};",
+            f"if d <= {root} {{ {small} }} else {{",
+            f"if q > {root} {{",
+            f"mul_monotone({root + 1}, d, q); mul_monotone({root + 1}, q, {root + 1}); assert false; }}",
+            "if q < 0 { mul_monotone(1, d, -q); assert false; }",
+            f"{large} }}",
+        ]
+        heading = f"(d: int)\n  requires 1 <= d <= {n} && divides(d, {n})\n  ensures d in {shown}"
+        name = self._helper("divisor", heading, body)
+        self.lines.setdefault(f"forall d: int | 1 <= d <= {n} && divides(d, {n}) ensures d in {shown} {{ {name}(d); }}")
+        self.lines.setdefault(f"assert {show(call)} == {shown};")
+
+    def _prime(self, call: Call, value: Term | None) -> None:
+        number = call.args[0]
+        if not isinstance(number, Int) or not isinstance(value, Bool):
+            raise TooLong
+        n = number.value
+        if n < 2:
+            return
+        factor = next((d for d in range(2, min(isqrt(n), 10_000) + 1) if n % d == 0), None)
+        if factor is not None:
+            self.lines.setdefault(f"assert divides({factor}, {n});")
+        elif isqrt(n) <= MAX_ROOT:
+            for d in range(2, isqrt(n) + 1):
+                self.lines.setdefault(f"assert !divides({d}, {n});")
+            self.lines.setdefault(f"prime_by_trial({n});")
+
+
+def _cofactor(n: int, q: int) -> str:
+    found = f" assert d == {n // q};" if q and n % q == 0 else ""
+    return f"assert q == {q}; assert d * {q} == {n};{found}"
+
+
+def _tree(name: str, starts: Sequence[int], leaf: Callable[[int], str]) -> str:
+    """Cases by the last of `starts` that `name` reaches, halved until one is left."""
+    if len(starts) == 1:
+        return leaf(starts[0])
+    middle = len(starts) // 2
+    below, above = _tree(name, starts[:middle], leaf), _tree(name, starts[middle:], leaf)
+    return f"if {name} < {starts[middle]} {{ {below} }} else {{ {above} }}"
+
+
+def _has_large_power(term: Term) -> bool:
+    return any(
+        isinstance(node, Call)
+        and node.name == "ipow"
+        and isinstance(node.args[1], Int)
+        and node.args[1].value > _LARGE_EXPONENT
+        for node in subnodes(term)
+    )
+
+
+def _has_calls(question: Question, term: Term) -> int:
+    """0: no recursive functions below it; 1: some; 2: some that fold over further functions."""
+    names = {node.name for node in subnodes(term) if isinstance(node, Call)}
+    if any(name in _FOLDS or name in _SET_FOLDS for name in names):
+        return 2
+    return int(any(is_recursive(question, name) or name in ("prime", "coprime", "lcm") for name in names))
+
+
+def _elements(term: Term | None) -> list[int] | None:
+    """The elements of a display of whole numbers."""
+    if isinstance(term, Builtin) and term.op is Op.SET and all(isinstance(arg, Int) for arg in term.args):
+        return [arg.value for arg in term.args if isinstance(arg, Int)]
+    return None
+
+
+def _display(elements: Sequence[int]) -> str:
+    return "{" + ", ".join(map(str, elements)) + "}"
+
+
+def _branch(question: Question, body: Term) -> Term:
+    """The branch of nested conditionals that closed conditions choose."""
+    while isinstance(body, Builtin) and body.op is Op.ITE:
+        condition = value_of(question, body.args[0])
+        if not isinstance(condition, bool):
+            return body
+        body = body.args[1] if condition else body.args[2]
+    return body
+
+
+def literal_of(question: Question, term: Term) -> Term | None:
+    """The literal of a closed number, truth value, or sequence or finite set of whole numbers."""
+    value = value_of(question, term)
+    if isinstance(value, bool):
+        return Bool(value)
+    if term.sort in (INT, NAT, REAL) and isinstance(value, int | Fraction):
+        return literal(Fraction(value), REAL if term.sort == REAL else INT)
+    if isinstance(value, Data) and isinstance(term.sort, DataOf):
+        return _constructed(question, value, term.sort)
+    if isinstance(value, tuple) and all(type(item) is int for item in value):
+        return Builtin(Op.SEQ, tuple(Int(item) for item in value), term.sort)
+    if isinstance(value, frozenset) and isinstance(term.sort, SetOf) and all(type(item) is int for item in value):
+        return Builtin(Op.SET, tuple(Int(item) for item in sorted(value)), term.sort)
+    return None
+
+
+def _constructed(question: Question, value: Data, sort: DataOf) -> Term | None:
+    """The constructor applied to literals, for fields that are numbers."""
+    constructors = question.core.datatypes[sort.name].constructors
+    sorts = next((made.fields for made in constructors if made.name == value.constructor), ())
+    args: list[Term] = []
+    for (_, field), item in zip(sorts, value.fields, strict=True):
+        number = literal(Fraction(item), field) if isinstance(item, int | Fraction) and field in (INT, REAL) else None
+        if number is None:
+            return None
+        args.append(number)
+    return Construct(value.constructor, tuple(args), sort)
+
+
+def value_of(question: Question, term: Term) -> Value | None:
+    try:
+        return evaluate(term, question.core)
+    except NotComputable:
+        return None
