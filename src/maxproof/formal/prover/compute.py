@@ -37,8 +37,8 @@ def compute(question: Question) -> Iterator[Proposal]:
     known = _defined(question)
     writer = Writer(question)
     for term in (*question.hypotheses, *question.goals):
-        for part in _largest(term, frozenset(known)):
-            closed = _inlined(question, substitute(part, known))
+        for part in largest_parts(term, frozenset(known)):
+            closed = inlined_functions(question, substitute(part, known))
             if free_variables(closed):
                 continue
             value = writer.attempt(closed)
@@ -60,14 +60,14 @@ def _defined(question: Question) -> dict[str, Term]:
                 continue
             for left, right in (part.args, part.args[::-1]):
                 if isinstance(left, Var) and left.name not in found:
-                    closed = _inlined(question, substitute(right, found))
+                    closed = inlined_functions(question, substitute(right, found))
                     value = None if free_variables(closed) else literal_of(question, closed)
                     if value is not None:
                         found[left.name] = value
     return found
 
 
-def _inlined(question: Question, term: Term) -> Term:
+def inlined_functions(question: Question, term: Term) -> Term:
     """`term` with the functions put in that hypotheses define; a guard of the definition is left to the checker."""
     given: dict[str, Term] = {}
     for part in (part for hypothesis in question.hypotheses for part in conjuncts(hypothesis)):
@@ -84,13 +84,13 @@ def _inlined(question: Question, term: Term) -> Term:
     return simplified(substitute(inlined(question, term), given))
 
 
-def _largest(term: Term, known: frozenset[str]) -> Iterator[Term]:
+def largest_parts(term: Term, known: frozenset[str]) -> Iterator[Term]:
     """The largest parts of a statement that are no connective, comparison or quantifier and may be computable."""
     if isinstance(term, Builtin):
         plain = term.sort == BOOL and term.op not in (Op.IN,)
         if plain or any(var.name not in known for var in free_variables(term)):
             for arg in term.args:
-                yield from _largest(arg, known)
+                yield from largest_parts(arg, known)
             return
     if isinstance(term, Call | Builtin | SetComp):
         yield term
@@ -137,7 +137,7 @@ def _step(
     writer = Writer(question, helpers)
     for term in (given, result):
         if term is not None:
-            for part in _largest(substitute(term, known), frozenset()):
+            for part in largest_parts(substitute(term, known), frozenset()):
                 if not free_variables(part):
                     writer.attempt(part)
             for node in reversed(list(subnodes(term))):

@@ -8,6 +8,7 @@ from maxproof.formal.prover.cases import cases
 from maxproof.formal.prover.closed_forms import closed_forms
 from maxproof.formal.prover.compute import compute, isolated
 from maxproof.formal.prover.divisibility import divisibility
+from maxproof.formal.prover.finite import finite
 from maxproof.formal.prover.induction import induction
 from maxproof.formal.prover.library import library
 from maxproof.formal.prover.logarithms import logarithms
@@ -31,6 +32,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     library,
     induction,
     cases,
+    finite,
     opened,
     residues,
 )

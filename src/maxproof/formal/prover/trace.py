@@ -354,8 +354,8 @@ class Writer:
             raise TooLong
         n, root = number.value, isqrt(number.value)
         shown = _display(elements)
-        small = _tree("d", range(1, root + 1), lambda k: f"assert d == {k}; assert {n} % {k} == {n % k};")
-        large = _tree("q", range(root + 1), partial(_cofactor, n))
+        small = cases_between("d", range(1, root + 1), lambda k: f"assert d == {k}; assert {n} % {k} == {n % k};")
+        large = cases_between("q", range(root + 1), partial(_cofactor, n))
         body = [
             f"var q := {n} / d;",
             f"division({n}, d);",
@@ -393,12 +393,12 @@ def _cofactor(n: int, q: int) -> str:
     return f"assert q == {q}; assert d * {q} == {n};{found}"
 
 
-def _tree(name: str, starts: Sequence[int], leaf: Callable[[int], str]) -> str:
+def cases_between(name: str, starts: Sequence[int], leaf: Callable[[int], str]) -> str:
     """Cases by the last of `starts` that `name` reaches, halved until one is left."""
     if len(starts) == 1:
         return leaf(starts[0])
     middle = len(starts) // 2
-    below, above = _tree(name, starts[:middle], leaf), _tree(name, starts[middle:], leaf)
+    below, above = cases_between(name, starts[:middle], leaf), cases_between(name, starts[middle:], leaf)
     return f"if {name} < {starts[middle]} {{ {below} }} else {{ {above} }}"
 
 
