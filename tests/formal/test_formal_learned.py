@@ -446,9 +446,8 @@ async def test_what_is_learned_proves_more(checker: EmbeddedChecker, tmp_path: P
         made = [await method.attempt(problem(text), 0) for text in ASKS]
         solved[name] = [attempt.problem for attempt in made if attempt.accepted]
         for text, attempt in zip(ASKS, made, strict=True):
-            # Whoever gets the solution checks it as it stands: it needs no library.
-            again = await check_solution(problem(text), attempt.solution, checker, SMALL)
-            assert again.accepted == attempt.accepted
+            if attempt.accepted:  # whoever gets the solution checks it as it stands: it needs no library
+                assert (await check_solution(problem(text), attempt.solution, checker, SMALL)).accepted
     assert solved == {"off": [], "on": ["one", "two", "three", "four", "five"]}
 
 

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from formal_models import GOAL, QuickProver, WordChecker, fenced, problem
 from maxproof.formal.checkers.types import Checker
 from maxproof.formal.folder import FormalFolder, create_formal_run, open_formal_run
 from maxproof.formal.guided.method import GuidedProof
+from maxproof.formal.guided.protocol import paper_protocol
 from maxproof.formal.guided.settings import GuidedSettings
 from maxproof.formal.learned.library import LearnedLibrary, default_library
 from maxproof.formal.problem import FormalProblem
@@ -37,7 +38,6 @@ from maxproof.search.settings import RunSettings, SearchSettings
 NAMES = ("alpha", "beta", "gamma")
 CONCURRENCY = 4
 SEARCH = SearchSettings(candidates=3, rounds=1, parents=1)
-Change = Callable[..., FormalFolder]
 
 
 def problems(names: tuple[str, ...] = NAMES) -> list[FormalProblem]:
@@ -123,6 +123,23 @@ async def test_every_method_on_every_problem(tmp_path: Path, words: list[WordChe
     # Every attempt had answers of its own.
     requests = 6 + 4 + 2 * (3 + 5 + 5)
     assert asked == requests
+
+
+async def test_the_published_protocol_is_what_is_sent(tmp_path: Path, words: list[WordChecker]) -> None:
+    bodies: list[Mapping[str, object]] = []
+
+    def watching(request: MockRequest) -> MockReply:
+        bodies.append(request.body)
+        return answer(request)
+
+    async with MockServer(watching) as server:
+        plain = new_run(tmp_path / "plain", server.base_url)
+        formal, settings = paper_protocol(FormalSettings(methods=("guided",)), plain.settings)
+        outcome = await run_formal(create_formal_run(tmp_path / "run", problems(), formal, settings, "1"))
+    assert {(body["temperature"], body["max_tokens"]) for body in bodies} == {(0.5, 8192)}
+    assert [attempt.calls for attempt in outcome.attempts] == [1] * 4 + [2] * 4 + [4] * 4  # N = 4, E = 3
+    summary = summarise_methods(summarise_problems(plain.problems, outcome.attempts, {}), outcome.attempts)
+    assert [one.k for one in summary[0].pass_at] == [1, 2, 3, 4]
 
 
 async def test_what_is_solved_is_not_asked_again(tmp_path: Path, words: list[WordChecker]) -> None:
