@@ -26,8 +26,10 @@ from maxproof.formal.prover.generate import generated
 from maxproof.formal.prover.library import Evident
 from maxproof.formal.prover.logarithms import logarithms
 from maxproof.formal.prover.numerics import approximate
+from maxproof.formal.prover.opened import opened
 from maxproof.formal.prover.polynomials import System, factors_of
 from maxproof.formal.prover.question import Proposal, Question, Strategy, dafny, ground_nodes, question_of
+from maxproof.formal.prover.radicals import radicals
 from maxproof.formal.prover.search import ProverSettings, SymbolicProver
 from maxproof.formal.prover.sets import low_roots, sets
 from maxproof.formal.prover.strategies import STRATEGIES
@@ -76,6 +78,13 @@ PROVED: list[tuple[Strategy, str]] = [
     (divisibility, "lemma a(n: nat) requires n > 0 ensures gcd(n + 3, 3 * n + 2) <= 7 {}"),
     (divisibility, "lemma a(m: int, x: int) requires 8 <= m <= 40 && (4 * x) % m == 1 && (x - 5) % m == 0 "
                    "ensures m == 19 {}"),
+    (divisibility, "lemma a(x: int, y: int, z: int) requires x + y + z == 0 "
+                   "ensures divides(x * y * z, x * x * x + y * y * y + z * z * z) {}"),
+    (radicals, "lemma a() ensures sqrt(7.0 + 4.0 * sqrt(3.0)) == 2.0 + sqrt(3.0) {}"),
+    (radicals, "lemma a() ensures rpow(11.0 + 6.0 * sqrt(2.0), 1.5) + rpow(11.0 - 6.0 * sqrt(2.0), 1.5) == 90.0 {}"),
+    (opened, "lemma a(y: real) requires y > 2.0 ensures forall x: real :: x > 3.0 ==> x * y > 6.0 && x + y > 5.0 {}"),
+    (opened, "lemma a(x: real) ensures x * x - 5.0 * x + 6.0 == 0.0 <==> x == 2.0 || x == 3.0 {}"),
+    (opened, "lemma a(n: int) requires exists k: int :: k > 1 && n == k * k * k - k ensures n >= 6 {}"),
     (cases, "lemma a(a: nat, b: nat, c: real) requires a != b && prime(a) && prime(b) && a as real * a as real - "
             "15.0 * a as real + c == 0.0 && b as real * b as real - 15.0 * b as real + c == 0.0 ensures c == 26.0 {}"),
 ]  # fmt: skip
@@ -93,6 +102,9 @@ FALSE = [
     "lemma a(x: real, y: real) requires log(x * y) == 3.0 && log(x) == 2.0 ensures log(y) == 2.0 {}",
     "lemma a(x: nat, y: nat) requires ipow(2, x) * ipow(5, y) == 500 ensures x + y == 4 {}",
     "lemma a(n: nat) requires n > 0 ensures gcd(n + 3, 3 * n + 2) <= 5 {}",
+    "lemma a(x: int, y: int) ensures divides(x + y, x * x + y * y) {}",
+    "lemma a() ensures sqrt(7.0 - 4.0 * sqrt(3.0)) == sqrt(3.0) - 2.0 {}",
+    "lemma a(y: real) ensures forall x: real :: x > 3.0 ==> x * y > 6.0 {}",
     "lemma a(u: int -> int) requires forall k: int :: k >= 1 ==> u(k + 1) == u(k) + 4 requires u(1) == 2 "
     "ensures u(0) == -2 {}",
 ]
@@ -101,7 +113,7 @@ FALSE = [
 @pytest.mark.parametrize("text", FALSE)
 def test_what_is_false_is_not_proved_by_any_proposal(text: str) -> None:
     asked = question(text)
-    for strategy in (sets, logarithms, closed_forms, bounds, divisibility):
+    for strategy in (sets, logarithms, radicals, closed_forms, bounds, divisibility, opened):
         assert not any(accepted(text, proposal, SHORT) for proposal in strategy(asked))
 
 
