@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import sqlite3
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from formal_learned import FOUR, learned, lemma
 from formal_models import LIMITS, ScriptedCaller, blocks, calls_what_is_learned, problem
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,11 +19,10 @@ from maxproof.formal.guided.method import GuidedProof
 from maxproof.formal.guided.settings import GuidedSettings
 from maxproof.formal.learned.canonical import canonical_name, statement_key
 from maxproof.formal.learned.generalise import MAX_CHECKS, helpers, learned_from, named
-from maxproof.formal.learned.lemma import MAX_TEXT, LearnedLemma, program_text, read_lemma
-from maxproof.formal.learned.library import MAX_LEMMAS, LearnedLibrary
+from maxproof.formal.learned.lemma import MAX_TEXT, program_text, read_lemma
+from maxproof.formal.learned.library import LearnedLibrary
 from maxproof.formal.learned.method import LearningMethod
 from maxproof.formal.learned.offer import Offer
-from maxproof.formal.learned.snapshot import read_snapshot, write_snapshot
 from maxproof.formal.learned.strategy import LearnedCalls
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.prover.search import ProverSettings, SymbolicProver
@@ -36,27 +31,8 @@ from maxproof.formal.solution.check import check_solution
 from maxproof.formal.solution.types import SolutionState
 from maxproof.formal.syntax.ast import Lemma
 from maxproof.formal.syntax.parse import parse_program
-from maxproof.problems import InputError
 
 SMALL = replace(LIMITS, resource=300_000)
-
-
-def lemma(text: str) -> Lemma:
-    (found,) = parse_program(text).lemmas
-    return found
-
-
-def learned(text: str) -> LearnedLemma:
-    """A lemma as it would stand in the library; nothing is proved."""
-    declarations = parse_program(text).declarations
-    assert isinstance(declarations[0], Lemma)
-    key = statement_key(declarations[0])
-    found = read_lemma(key, program_text(named(declarations, key)), "elsewhere", "guided", "embedded 1 (z3)")
-    assert found is not None
-    return found
-
-
-FOUR = learned("lemma four(n: nat) ensures ipow(4, n) % 3 == 1 {}")
 
 
 @pytest_asyncio.fixture
@@ -294,106 +270,6 @@ def test_models_see_statements_only() -> None:
     library = blocks(call.prompt())["library"]
     assert f"lemma {FOUR.name}(a0: nat)\n  ensures ipow(4, a0) % 3 == 1\n" in library
     assert "assert n" not in library
-
-
-# On disk
-
-
-def test_a_library_keeps_one_lemma_for_each_statement(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "learned.sqlite"
-    again = replace(FOUR, problem="later")
-    with LearnedLibrary(path) as library:
-        library.add([FOUR, again])
-        library.add([again])
-    with LearnedLibrary(path) as library:
-        assert library.lemmas() == (FOUR,)
-
-
-def test_a_library_of_unknown_origin_offers_what_is_sound_in_form_only(tmp_path: Path) -> None:
-    path = tmp_path / "learned.sqlite"
-    with LearnedLibrary(path) as library:
-        library.add([FOUR])
-    with sqlite3.connect(path) as connection:
-        connection.execute("INSERT INTO lemmas VALUES ('k', 'lemma x() ensures false', 'p', 'm', 'c')")
-        connection.execute("INSERT INTO lemmas VALUES (x'00', x'ff', 'p', 'm', 'c')")
-    connection.close()
-    with LearnedLibrary(path) as library:
-        assert library.lemmas() == (FOUR,)
-
-
-def test_a_full_library_takes_no_more(tmp_path: Path) -> None:
-    path = tmp_path / "learned.sqlite"
-    with LearnedLibrary(path) as library:
-        with sqlite3.connect(path) as connection:
-            rows = ((str(i), "", "p", "m", "c") for i in range(MAX_LEMMAS - 1))
-            connection.executemany("INSERT INTO lemmas VALUES (?, ?, ?, ?, ?)", rows)
-        connection.close()
-        library.add([FOUR, learned("lemma six(n: nat) ensures ipow(6, n) % 5 == 1 {}")])
-        with sqlite3.connect(path) as connection:
-            assert connection.execute("SELECT COUNT(*) FROM lemmas").fetchone() == (MAX_LEMMAS,)
-        connection.close()
-
-
-@pytest.mark.parametrize("damage", [b"no database at all" * 100, b""])
-def test_a_damaged_library_is_one_clear_line(damage: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "learned.sqlite"
-    path.write_bytes(damage)
-    if not damage:  # an empty file is an empty library
-        with LearnedLibrary(path) as library:
-            assert library.lemmas() == ()
-        return
-    with pytest.raises(InputError, match=r"learned\.sqlite: can't be used"):
-        LearnedLibrary(path)
-
-
-_WRITER = """
-import sys
-from pathlib import Path
-from maxproof.formal.learned.canonical import statement_key
-from maxproof.formal.learned.generalise import named
-from maxproof.formal.learned.lemma import program_text, read_lemma
-from maxproof.formal.learned.library import LearnedLibrary
-from maxproof.formal.syntax.parse import parse_program
-with LearnedLibrary(Path(sys.argv[1])) as library:
-    for number in range(int(sys.argv[2]), int(sys.argv[3])):
-        declarations = parse_program(f"lemma l(n: nat) ensures ipow({number}, n) * n >= 0 {{}}").declarations
-        key = statement_key(declarations[0])
-        library.add([read_lemma(key, program_text(named(declarations, key)), "p", "m", "c")])
-        print(key, flush=True)
-"""
-
-
-def writer(path: Path, first: int, last: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", _WRITER, str(path), str(first), str(last)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-
-
-def test_writers_at_the_same_time_and_a_kill_lose_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "learned.sqlite"
-    finite = [writer(path, 2, 40), writer(path, 20, 60)]
-    killed = writer(path, 100, 100_000)
-    assert killed.stdout is not None
-    seen = {killed.stdout.readline().strip() for _ in range(10)}
-    os.kill(killed.pid, signal.SIGKILL)
-    seen |= set(killed.stdout.read().splitlines()[:-1])
-    killed.wait()
-    for process in finite:
-        out, _ = process.communicate(timeout=120)
-        assert process.returncode == 0
-        seen |= set(out.split())
-    with LearnedLibrary(path) as library:
-        kept = {lemma.key for lemma in library.lemmas()}
-    assert len(kept) >= 58 + 10
-    assert seen <= kept | {""}
-
-
-def test_a_snapshot_is_what_was_offered(tmp_path: Path) -> None:
-    path = tmp_path / "learned.json"
-    write_snapshot(path, [FOUR])
-    assert read_snapshot(path) == (FOUR,)
-    path.write_text("[1]")
-    with pytest.raises(InputError, match="is damaged"):
-        read_snapshot(path)
 
 
 # On and off
