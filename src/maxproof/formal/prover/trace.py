@@ -237,9 +237,9 @@ class Writer:
         total = Fraction(1 if product else 0)
         whole = REAL if sort == "real" else INT
         first = literal(total, whole)
-        assert first is not None
-        body = ["var s0: set<int> := {};", f"assert {call.name}(s0, f) == {show(first)};"]
+        assert first is not None, "0 and 1 are whole"
         requires: list[str] = []
+        name = ""
         for number, element in enumerate(elements, 1):
             term = simplified(substitute(function.body, {function.params[0].name: Int(element)}))
             item = self.write(term)
@@ -248,15 +248,14 @@ class Writer:
                 raise TooLong
             total = total * exact if product else total + exact
             reached = literal(total, whole)
-            assert reached is not None
+            assert reached is not None, "a sum of whole numbers is one"
             requires.append(f"  requires f({element}) == {show(item)}")
-            body.append(f"var s{number} := s{number - 1} + {{{element}}};")
-            body.append(f"{call.name}_insert(s{number - 1}, {element}, f);")
-            body.append(f"assert {call.name}(s{number}, f) == {show(reached)};")
-        shown = _display(elements)
-        body.append(f"assert s{len(elements)} == {shown};")
-        heading = "\n".join([f"(f: int -> {sort})", *requires, f"  ensures {call.name}({shown}, f) == {show(value)}"])
-        name = self._helper("total", heading, body)
+            before = _display(elements[: number - 1])
+            body = [f"{name}(f);"] if name else [f"assert {call.name}(s, f) == {show(first)};"]
+            body = ["var s: set<int> := " + before + ";", *body, f"{call.name}_insert(s, {element}, f);"]
+            body.append(f"assert s + {{{element}}} == {_display(elements[:number])};")
+            ensures = f"  ensures {call.name}({_display(elements[:number])}, f) == {show(reached)}"
+            name = self._helper("total", "\n".join([f"(f: int -> {sort})", *requires, ensures]), body)
         self.lines.setdefault(f"{name}({show(function)});")
         assert display is not None
         self._equal(Call(call.name, (display, function), call.sort), value)
