@@ -86,8 +86,8 @@ async def _tools(formal: FormalSettings) -> None:
 def go_on(folder: FormalFolder, *, as_json: bool, quiet: bool) -> ExitCode:
     """Runs or resumes, writes the outputs and prints the outcome. Returns how the command should end."""
     with progress(folder, len(_stored(folder)), as_json=as_json, quiet=quiet) as observe:
-        outcome = run_async(run_formal(folder, observe))
-    view = view_of_attempts(folder, outcome.attempts, folder.statements, outcome.stop)
+        outcome = run_async(run_formal(folder, observe, observe.examined))
+    view = view_of_attempts(outcome.folder, outcome.attempts, outcome.stop)
     write_formal_outputs(view)
     _print(view, as_json=as_json)
     if not as_json:
@@ -100,12 +100,12 @@ def go_on(folder: FormalFolder, *, as_json: bool, quiet: bool) -> ExitCode:
 
 def show_formal(folder: FormalFolder, *, as_json: bool) -> None:
     """Prints what the run has so far; nothing is run or written. Raises InputError."""
-    _print(view_of_attempts(folder, _stored(folder), folder.statements), as_json=as_json)
+    _print(view_of_attempts(folder, _stored(folder)), as_json=as_json)
 
 
 def write_formal(folder: FormalFolder) -> None:
     """Writes the run's outputs again from its attempts; nothing is run. Raises InputError."""
-    write_formal_outputs(view_of_attempts(folder, _stored(folder), folder.statements))
+    write_formal_outputs(view_of_attempts(folder, _stored(folder)))
 
 
 def _stored(folder: FormalFolder) -> list[Attempt]:

@@ -53,6 +53,7 @@ class _Description(BaseModel):
     maxproof: str
     problems: list[_Problem]
     statements: dict[str, Status] = Field(default_factory=dict)
+    examined: dict[str, bool] = Field(default_factory=dict)
     formal: FormalSettings
     settings: RunSettings
     served: dict[str, str] = Field(default_factory=dict)
@@ -64,6 +65,8 @@ class FormalFolder:
 
     Attributes:
         statements: problems whose statement an audit found vacuous, refuted or ill-formed.
+        examined: problems whose statement was looked at, each with whether it had an accepted proof by then: what is
+            asked of a statement depends on it.
         served: by endpoint, the model that its server gave this run where the settings name none.
     """
 
@@ -74,6 +77,7 @@ class FormalFolder:
     version: str
     statements: Mapping[str, Status] = field(default_factory=dict)
     served: Mapping[str, str] = field(default_factory=dict)
+    examined: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def journal(self) -> Path:
@@ -103,6 +107,13 @@ class FormalFolder:
         folder.save()
         return folder
 
+    def with_statements(self, found: Mapping[str, Status], examined: Mapping[str, bool]) -> FormalFolder:
+        """The same run with statements that were examined, those of `found` to be not sound; saved."""
+        statements = {name: status for name, status in self.statements.items() if name not in examined}
+        folder = replace(self, statements={**statements, **found}, examined={**self.examined, **examined})
+        folder.save()
+        return folder
+
     def with_served(self, endpoint: str, model: str) -> FormalFolder:
         """The same run, which now keeps to that endpoint's model; saved."""
         folder = replace(self, served={**self.served, endpoint: model})
@@ -120,6 +131,7 @@ class FormalFolder:
                 for p in self.problems
             ],
             statements=dict(self.statements),
+            examined=dict(self.examined),
             formal=self.formal,
             settings=self.settings,
             served=dict(self.served),
@@ -187,4 +199,13 @@ def open_formal_run(path: Path) -> FormalFolder:
         replace(problem_from_text(p.text, file, p.name), split=p.split, domain=p.domain, origin=p.origin)
         for p in found.problems
     )
-    return FormalFolder(path, problems, found.formal, found.settings, found.maxproof, found.statements, found.served)
+    return FormalFolder(
+        path,
+        problems,
+        found.formal,
+        found.settings,
+        found.maxproof,
+        found.statements,
+        found.served,
+        found.examined,
+    )

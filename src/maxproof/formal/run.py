@@ -2,7 +2,7 @@
 
 A resumed run finds finished attempts in its store, finished model calls in its journal and finished checks in the
 verdict cache: nothing is paid or solved twice. Attempts without a verdict (cut short by a budget, a failed tool) are
-made again.
+made again. Last, the statements are examined: a proof of a vacuous one solves nothing.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from maxproof.formal.prover.strategies import STRATEGIES
 from maxproof.formal.results import Attempt, Method
 from maxproof.formal.settings import MODEL_METHODS, MethodName
 from maxproof.formal.solution.check import solution_task
+from maxproof.formal.statements import AUDIT_RESOURCE, statement_statuses
 from maxproof.formal.store import AttemptStore, open_store
 from maxproof.models.bindings import resolve_bindings
 from maxproof.models.caller import JournaledCaller
@@ -45,6 +46,8 @@ from maxproof.search.run import open_caller
 Observe = Callable[[Attempt], None]
 # Attempts that wait for a model need no processor: more of them run at once than there are workers.
 WAITING_FOR_MODELS: Final = 16
+EXAMINED_AT_ONCE: Final = 32  # statements between two times that their statuses are saved
+EMBEDDED: Final = "embedded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +57,12 @@ class FormalOutcome:
     Attributes:
         attempts: all of them, by method, problem and seed.
         stop: why no more was asked of models; false if the run came to its own end.
+        folder: the run as it is now, with the statuses of its statements.
     """
 
     attempts: tuple[Attempt, ...]
     stop: Stop
+    folder: FormalFolder
 
 
 class CertifiedMethod:
@@ -80,23 +85,62 @@ class CertifiedMethod:
         return replace(made, certified=str(result.tool) if result.state is CheckState.PROVED else "")
 
 
-async def run_formal(folder: FormalFolder, observe: Observe = lambda _: None) -> FormalOutcome:
-    """Runs or resumes `folder`; `observe` gets each attempt that was made now.
+async def run_formal(
+    folder: FormalFolder,
+    observe: Observe = lambda _: None,
+    examined: Callable[[int, int], None] = lambda done, total: None,
+) -> FormalOutcome:
+    """Runs or resumes `folder`.
+
+    Args:
+        observe: gets each attempt that was made now.
+        examined: is told how many statements of how many have been examined.
 
     Raises InputError: a checker that isn't there, a store or journal that can't be used, no model where one is needed.
     """
     formal = folder.formal
     header = {"problems": folder.digest, "checker": formal.checker}
+    current = folder
+
+    def keep_served(endpoint: str, model: str) -> None:
+        nonlocal current
+        current = current.with_served(endpoint, model)
+
     async with AsyncExitStack() as stack:
         store = stack.enter_context(open_store(folder.attempts, header))
         caller: JournaledCaller | None = None
         if MODEL_METHODS.intersection(formal.methods):
-            caller = await stack.enter_async_context(_caller(folder))
-        methods = await _methods(folder, caller, stack)
+            caller = await stack.enter_async_context(_caller(folder, keep_served))
+        checker = await _open(formal.checker, folder, stack)
+        methods = await _methods(folder, checker, caller, stack)
         attempts = await _run(folder, methods, store, observe)
         if caller is not None:
             await caller.finish("formal")
-        return FormalOutcome(tuple(attempts), caller.stop if caller is not None else Stop())
+        current = await _examine(current, attempts, checker, examined, stack)
+        return FormalOutcome(tuple(attempts), caller.stop if caller is not None else Stop(), current)
+
+
+async def _examine(
+    folder: FormalFolder,
+    attempts: Sequence[Attempt],
+    checker: Checker,
+    examined: Callable[[int, int], None],
+    stack: AsyncExitStack,
+) -> FormalFolder:
+    """The run with the statuses of its statements, saved as they are found; what is known is not asked again."""
+    accepted = {attempt.problem for attempt in attempts if attempt.accepted}
+    left = [p for p in folder.problems if folder.examined.get(p.name) is not (p.name in accepted)]
+    checkers = [checker]
+    if left and folder.formal.checker != EMBEDDED:  # the embedded checker finds counterexamples that a Dafny doesn't
+        checkers.append(await _open(EMBEDDED, folder, stack))
+    for first in range(0, len(left), EXAMINED_AT_ONCE):
+        part = left[first : first + EXAMINED_AT_ONCE]
+        found = await statement_statuses(
+            part, accepted, checkers, replace(folder.formal.limits.limits(), resource=AUDIT_RESOURCE)
+        )
+        folder = folder.with_statements(found, {problem.name: problem.name in accepted for problem in part})
+        examined(first + len(part), len(left))
+    return folder
 
 
 async def _run(folder: FormalFolder, methods: Sequence[Method], store: AttemptStore, observe: Observe) -> list[Attempt]:
@@ -119,10 +163,11 @@ def _workers(folder: FormalFolder) -> int:
     return folder.formal.workers or len(os.sched_getaffinity(0))
 
 
-async def _methods(folder: FormalFolder, caller: Caller | None, stack: AsyncExitStack) -> list[Method]:
+async def _methods(
+    folder: FormalFolder, checker: Checker, caller: Caller | None, stack: AsyncExitStack
+) -> list[Method]:
     formal = folder.formal
     limits = formal.limits.limits()
-    checker = await _open(formal.checker, folder, stack)
     confirm = (await _open(formal.confirm, folder, stack), limits) if formal.confirm else None
     offer = Offer()
     library: LearnedLibrary | None = None
@@ -163,15 +208,9 @@ async def _open(name: str, folder: FormalFolder, stack: AsyncExitStack) -> Check
 
 
 @asynccontextmanager
-async def _caller(folder: FormalFolder) -> AsyncIterator[JournaledCaller]:
+async def _caller(folder: FormalFolder, keep_served: Callable[[str, str], None]) -> AsyncIterator[JournaledCaller]:
     settings = folder.settings
     bindings = resolve_bindings(settings.endpoints, settings.roles).with_models(folder.served)
-    current = folder
-
-    def keep_served(endpoint: str, model: str) -> None:
-        nonlocal current
-        current = current.with_served(endpoint, model)
-
     if folder.journal.exists():
         journal = Journal.resume(folder.journal)
     else:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from maxproof.formal.folder import FormalFolder
 from maxproof.formal.results import Attempt
@@ -16,14 +16,22 @@ from maxproof.models.template import visible
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-Observe = Callable[[Attempt], None]
-
 LINE_EVERY = 25  # attempts
 LINE_SECONDS = 30.0
 
 
+class Observer(Protocol):
+    """What is told of a run while it goes on."""
+
+    def __call__(self, attempt: Attempt) -> None:
+        """An attempt was made."""
+
+    def examined(self, done: int, total: int) -> None:
+        """So many statements were examined, after all attempts."""
+
+
 @contextmanager
-def progress(folder: FormalFolder, done: int, *, as_json: bool, quiet: bool) -> Iterator[Observe]:
+def progress(folder: FormalFolder, done: int, *, as_json: bool, quiet: bool) -> Iterator[Observer]:
     """An observer of the run's attempts. All it writes goes to standard error.
 
     Args:
@@ -31,9 +39,9 @@ def progress(folder: FormalFolder, done: int, *, as_json: bool, quiet: bool) -> 
     """
     expected = len(folder.problems) * len(folder.formal.methods) * folder.formal.repeats
     if quiet:
-        yield lambda _: None
+        yield _Nothing()
     elif as_json:
-        yield _tell_json
+        yield _Events()
     elif sys.stderr.isatty():
         with _bar() as bar:
             yield _Bar(bar, done, expected)
@@ -41,16 +49,30 @@ def progress(folder: FormalFolder, done: int, *, as_json: bool, quiet: bool) -> 
         yield _Lines(done, expected)
 
 
-def _tell_json(attempt: Attempt) -> None:
-    told = {
-        "event": "attempt",
-        "problem": attempt.problem,
-        "method": attempt.method,
-        "seed": attempt.seed,
-        "state": attempt.state,
-        "seconds": round(attempt.seconds, 3),
-    }
-    print(json.dumps(told), file=sys.stderr, flush=True)
+class _Nothing:
+    def __call__(self, attempt: Attempt) -> None:
+        return
+
+    def examined(self, done: int, total: int) -> None:
+        return
+
+
+class _Events:
+    """A JSON object a line."""
+
+    def __call__(self, attempt: Attempt) -> None:
+        told = {
+            "event": "attempt",
+            "problem": attempt.problem,
+            "method": attempt.method,
+            "seed": attempt.seed,
+            "state": attempt.state,
+            "seconds": round(attempt.seconds, 3),
+        }
+        print(json.dumps(told), file=sys.stderr, flush=True)
+
+    def examined(self, done: int, total: int) -> None:
+        print(json.dumps({"event": "examined", "done": done, "total": total}), file=sys.stderr, flush=True)
 
 
 def _bar() -> Progress:
@@ -81,6 +103,9 @@ class _Bar:
         told = f"{self._accepted} proved · {visible(attempt.problem)[:40]}"
         self._bar.update(self._task, advance=1, description=told)
 
+    def examined(self, done: int, total: int) -> None:
+        self._bar.update(self._task, completed=done, total=total, description="statements examined")
+
 
 class _Lines:
     """A line every so many attempts or seconds, for a log file."""
@@ -99,3 +124,7 @@ class _Lines:
             self._told = time.monotonic()
             line = f"{self._done} of {self._expected} attempts, {self._accepted} proved"
             print(line, file=sys.stderr, flush=True)
+
+    def examined(self, done: int, total: int) -> None:
+        if total > 1:
+            print(f"{done} of {total} statements examined", file=sys.stderr, flush=True)

@@ -66,7 +66,7 @@ def render_set(view: FormalView, *, each_problem: bool) -> str:
     if any(len(summary.pass_at) > 1 for summary in view.methods):
         blocks.append(render_pass_at(view.methods))
     notes = []
-    for summary in {summary.method: summary for summary in view.methods}.values():  # a method's last row is the whole
+    for summary in view.whole:
         if summary.unstable:
             notes.append(filled(f"unstable under {summary.method}: {named(summary.unstable)}", width))
         if summary.errors:

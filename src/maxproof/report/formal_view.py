@@ -54,6 +54,11 @@ class FormalView:
         return tuple(dict.fromkeys(summary.method for summary in self.methods))
 
     @property
+    def whole(self) -> tuple[MethodSummary, ...]:
+        """Each method over all splits."""
+        return tuple({summary.method: summary for summary in self.methods}.values())  # a method's last row
+
+    @property
     def unscored(self) -> tuple[Attempt, ...]:
         """Attempts without a verdict: cut short, or a checker failed."""
         return tuple(attempt for attempt in self.attempts if not attempt.scored)
@@ -62,10 +67,9 @@ class FormalView:
         return sum(entry.status is status for entry in self.entries)
 
 
-def view_of_attempts(
-    folder: FormalFolder, attempts: Sequence[Attempt], statements: Mapping[str, Status], stop: Stop | None = None
-) -> FormalView:
-    """The view of a run's attempts. `statements`: problems whose statement was found not to be sound."""
+def view_of_attempts(folder: FormalFolder, attempts: Sequence[Attempt], stop: Stop | None = None) -> FormalView:
+    """The view of a run's attempts. `stop`: None where it isn't known what ended the run."""
+    statements = folder.statements
     methods: dict[str, int] = {name: number for number, name in enumerate(folder.formal.methods)}
     places = {problem.name: number for number, problem in enumerate(folder.problems)}
     ordered = sorted(attempts, key=lambda a: (methods.get(a.method, len(methods)), places.get(a.problem, 0), a.seed))
