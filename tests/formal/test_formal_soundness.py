@@ -61,6 +61,10 @@ NOTHING_FOUND = (
         "lemma l(s: set<int>) requires forall t: set<nat> :: t == s ==> false ensures false {}",
         "lemma l(s: seq<int>) requires |s| > 0 ensures exists t: seq<nat> :: t == s {}",
         "lemma l(s: set<(nat, int)>, k: int) requires |s| == 0 && k < 0 ensures s == {(k, 1)} {}",
+        # A variable with the name of a function without parameters.
+        "lemma l(pi: real, x: real, y: real) requires rpow(x, y) > 5.0 && x < 0.0 ensures pi > 3.0 {}",
+        "function c(): int ensures c() > 3 { var x :| x > 3; x } function d(): int { c() }"
+        " lemma l(c: int) ensures d() == c {}",
         # A quantifier inside the function that its own range calls.
         NOTHING_FOUND + "lemma l() ensures h(1) == 1 || h(2) == 1 || h(3) == 1 {}",
     ],

@@ -182,7 +182,8 @@ class Encoder:
         self.functions.setdefault(name)
         self.opaque = True
         sorts = [self.sort(p.sort) for p in function.params] + [self.sort(function.result.sort)]
-        return self.declared(f"{name}#limited" if limited else name, *sorts)
+        # A variable may have the name of a function without parameters, which is a constant for Z3 as well.
+        return self.declared(f"{name}#limited()" if limited else f"{name}()", *sorts)
 
     def constant(self, var: Var) -> Expr:
         """A free variable."""
