@@ -42,16 +42,13 @@ SQUARE_STEP = Helper(
 )
 PERIOD_STEP = Helper(
     "trace_period",
-    """lemma trace_period(b: int, e: int, p: int, r: int, m: int)
-  requires m > 0 && p > 0 && e >= 0 && e % p == r && ipow(b, p) % m == 1 % m
+    """lemma trace_period(b: int, e: int, p: int, k: int, r: int, m: int)
+  requires m > 0 && p > 0 && k >= 0 && r >= 0 && e == p * k + r && ipow(b, p) % m == 1 % m
   ensures ipow(b, e) % m == ipow(b, r) % m
 {
-  ipow_period(b, p, e / p, r, m);
-  assert p * (e / p) + r == e;
+  ipow_period(b, p, k, r, m);
 }""",
 )
-
-
 HELPERS = (SQUARE_STEP, PERIOD_STEP)
 
 
@@ -352,7 +349,9 @@ class Tracer:
         rest = self.trace(exponent, period)
         self._closed(base.value, period, m)
         found = self._closed(base.value, rest, m)
-        self.lines.setdefault(f"trace_period({base.value}, {show(exponent)}, {period}, {rest}, {m});")
+        self.lines.setdefault(
+            f"trace_period({base.value}, {show(exponent)}, {period}, ({show(exponent)}) / {period}, {rest}, {m});"
+        )
         return found
 
     def _closed(self, base: int, exponent: int, m: int) -> int:

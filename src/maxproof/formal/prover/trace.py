@@ -45,6 +45,7 @@ MAX_ELEMENTS = 150
 MAX_TERMS = 520
 MAX_ROOT = 120
 _FEW = 6
+_CHUNK = 20
 _LARGE_EXPONENT = 40
 _FOLDS = {"isum": "int", "iprod": "int", "rsum": "real", "rprod": "real"}
 _SET_FOLDS = {"set_isum": "int", "set_iprod": "int", "set_rsum": "real", "set_rprod": "real"}
@@ -184,9 +185,13 @@ class Writer:
                     self._unfold(node)
 
     def _helper(self, kind: str, heading: str, body: Sequence[str]) -> str:
+        """The name of a helper lemma with that heading and body, which is made unless there is one."""
+        rest = "\n".join([heading, "{", *body, "}"])
+        for helper in self.helpers:
+            if helper.text == f"lemma {helper.name}{rest}":
+                return helper.name
         name = f"trace_{kind}_{len(self.helpers) + 1}"
-        text = "\n".join([f"lemma {name}{heading}", "{", *body, "}"])
-        self.helpers.append(Helper(name, text))
+        self.helpers.append(Helper(name, f"lemma {name}{rest}"))
         return name
 
     def _apart(self) -> Writer:
@@ -200,30 +205,33 @@ class Writer:
             raise TooLong
         if high.value - low.value > MAX_TERMS or _has_calls(self._question, function.body) > 1:
             raise TooLong
-        inner = self._apart()
         sort = _FOLDS[call.name]
-        whole = REAL if sort == "real" else INT
-        total = Fraction(1 if call.name in ("iprod", "rprod") else 0)
-        for k in range(low.value, high.value):
-            term = simplified(substitute(function.body, {function.params[0].name: Int(k)}))
-            item = inner.write(term)
-            exact = value_of(self._question, term)
-            if item is None or isinstance(exact, bool) or not isinstance(exact, int | Fraction):
-                raise TooLong
-            total = total * exact if call.name in ("iprod", "rprod") else total + exact
-            reached = literal(total, whole)
-            assert reached is not None, "a sum of whole numbers is one"
-            inner.lines.setdefault(f"assert f({k}) == {show(item)};")
-            inner.lines.setdefault(f"assert {call.name}({low.value}, {k + 1}, f) == {show(reached)};")
+        product = call.name in ("iprod", "rprod")
         bound = function.params[0].name
         within = f"{low.value} <= {bound} < {high.value}"
-        heading = (
-            f"(f: int -> {sort})\n"
-            f"  requires forall {bound}: int :: {within} ==> f({bound}) == {show(function.body)}\n"
-            f"  ensures {call.name}({low.value}, {high.value}, f) == {show(value)}"
-        )
-        name = self._helper("fold", heading, list(inner.lines))
-        self.lines.setdefault(f"{name}({show(function)});")
+        requires = f"  requires forall {bound}: int :: {within} ==> f({bound}) == {show(function.body)}"
+        total = Fraction(1 if product else 0)
+        name = ""
+        for start in range(low.value, high.value, _CHUNK):
+            inner = self._apart()
+            end = min(start + _CHUNK, high.value)
+            if name:
+                inner.lines.setdefault(f"{name}(f);")
+            for k in range(start, end):
+                term = simplified(substitute(function.body, {bound: Int(k)}))
+                item = inner.write(term)
+                exact = value_of(self._question, term)
+                if item is None or isinstance(exact, bool) or not isinstance(exact, int | Fraction):
+                    raise TooLong
+                total = total * exact if product else total + exact
+                reached = literal(total, REAL if sort == "real" else INT)
+                assert reached is not None, "a sum of whole numbers is one"
+                sum_so_far = f"{call.name}({low.value}, {k + 1}, f) == {show(reached)}"
+                inner.lines.setdefault(f"assert f({k}) == {show(item)};")
+                inner.lines.setdefault(f"assert {sum_so_far};")
+            name = self._helper("fold", f"(f: int -> {sort})\n{requires}\n  ensures {sum_so_far}", list(inner.lines))
+        if name:
+            self.lines.setdefault(f"{name}({show(function)});")
         self._equal(call, value)
 
     def _set_fold(self, call: Call, value: Term | None) -> None:
