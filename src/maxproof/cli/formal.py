@@ -44,22 +44,24 @@ def check(
 ) -> None:
     """Check that SOLUTION proves PROBLEM; the statement is always PROBLEM's own.
 
-    Exit codes: 0 proved (with --certify: and certified); 3 not proved; 6 the checker itself failed; 2 bad input.
+    Exit codes: 0 proved (with --certify: and certified); 3 not proved, or the problem is vacuous; 6 the checker itself
+    failed; 2 bad input.
     """
     with reporting(as_json):
         from maxproof.formal.checkers.types import CheckState
         from maxproof.formal.load import load_formal_problem
+        from maxproof.formal.results import Status
         from maxproof.formal.single import check_text
         from maxproof.formal.solution.types import SolutionState
         from maxproof.problems.load import read_proof
         from maxproof.report.formal_text import render_verdict, verdict_json
 
         settings = f.formal_settings({"checker": checker, "certify": certify}, resource, seconds, wall, memory)
-        verdict = run_async(check_text(load_formal_problem(problem), read_proof(solution), settings))
-        typer.echo(json.dumps(verdict_json(verdict), indent=2) if as_json else render_verdict(verdict))
+        verdict, status = run_async(check_text(load_formal_problem(problem), read_proof(solution), settings))
+        typer.echo(json.dumps(verdict_json(verdict, status), indent=2) if as_json else render_verdict(verdict, status))
         if verdict.accepted:
             refused = verdict.certified is not None and verdict.certified.state is not CheckState.PROVED
-            raise typer.Exit(ExitCode.NOT_PASSED if refused else ExitCode.PASSED)
+            raise typer.Exit(ExitCode.NOT_PASSED if refused or status is not Status.SOLVED else ExitCode.PASSED)
         raise typer.Exit(ExitCode.NOT_SCORED if verdict.state is SolutionState.TOOL_ERROR else ExitCode.NOT_PASSED)
 
 

@@ -8,20 +8,28 @@ from maxproof.formal.checkers.cache import CachedChecker, default_cache
 from maxproof.formal.checkers.certify import certify
 from maxproof.formal.checkers.choose import find_dafny, open_checker
 from maxproof.formal.problem import FormalProblem
+from maxproof.formal.results import Status
 from maxproof.formal.settings import FormalSettings
 from maxproof.formal.solution.check import check_solution, solution_task
 from maxproof.formal.solution.types import SolutionVerdict
+from maxproof.formal.statements import AUDIT_RESOURCE, statement_statuses
 
 
-async def check_text(problem: FormalProblem, text: str, settings: FormalSettings) -> SolutionVerdict:
-    """The verdict on a submission, certified by an installed Dafny where the settings ask for it.
+async def check_text(problem: FormalProblem, text: str, settings: FormalSettings) -> tuple[SolutionVerdict, Status]:
+    """The verdict on a submission, certified by an installed Dafny where the settings ask for it, and the status that
+    the problem has by it: a proof of a vacuous statement is accepted, but solves nothing.
 
     Raises InputError for a checker that isn't there.
     """
     limits = settings.limits.limits()
     dafny = await find_dafny() if settings.certify else None
-    async with open_checker(settings.checker, workers=1) as checker:
-        verdict = await check_solution(problem, text, CachedChecker(checker, default_cache()), limits)
-    if verdict.accepted and dafny is not None:
-        return replace(verdict, certified=await certify(solution_task(problem, text), dafny, limits))
-    return verdict
+    async with open_checker(settings.checker, workers=1) as opened:
+        checker = CachedChecker(opened, default_cache())
+        verdict = await check_solution(problem, text, checker, limits)
+        if not verdict.accepted:
+            return verdict, Status.OPEN
+        audit = replace(limits, resource=AUDIT_RESOURCE)
+        statuses = await statement_statuses([problem], [problem.name], [checker], audit)
+    if dafny is not None:
+        verdict = replace(verdict, certified=await certify(solution_task(problem, text), dafny, limits))
+    return verdict, statuses.get(problem.name, Status.SOLVED)

@@ -35,10 +35,12 @@ SHOWN_K: Final = (1, 2, 4, 8, 16, 32, 64)
 NAMES_TOLD: Final = 20
 
 
-def render_verdict(verdict: SolutionVerdict) -> str:
-    """The verdict, a line for each finding, and who gave it."""
+def render_verdict(verdict: SolutionVerdict, status: Status) -> str:
+    """The verdict, a line for each finding, and who gave it. `status`: what the problem has by it."""
     width = terminal_width()
-    if verdict.accepted and verdict.result is not None:
+    if status is Status.VACUOUS:
+        lines = [filled(f"Vacuous: {STATUS_MEANINGS[status]}", width), "Accepted all the same."]
+    elif verdict.accepted and verdict.result is not None:
         words = verdict_words(verdict.result, verdict.certified)
         lines = [words[0].upper() + words[1:]]
     else:
@@ -53,9 +55,9 @@ def render_verdict(verdict: SolutionVerdict) -> str:
     return "\n".join(lines)
 
 
-def verdict_json(verdict: SolutionVerdict) -> dict[str, Any]:
+def verdict_json(verdict: SolutionVerdict, status: Status) -> dict[str, Any]:
     """The verdict with its findings and the results behind it."""
-    return {"accepted": verdict.accepted, **asdict(verdict)}
+    return {"accepted": verdict.accepted, "status": status, **asdict(verdict)}
 
 
 def render_set(view: FormalView, *, each_problem: bool) -> str:
@@ -177,7 +179,9 @@ def attempt_line(attempt: Attempt) -> str:
         spent += f", {attempt.calls} model {'call' if attempt.calls == 1 else 'calls'}"
     if not attempt.accepted:
         verdict = "Not proved" if attempt.scored else "Not scored"
-        return f"{verdict}: {attempt.problem} by {attempt.method} ({spent}): {one_line(attempt.reason)}"
+        # Where there are findings the first of them is the reason.
+        reason = "" if attempt.scored and attempt.findings else f": {one_line(attempt.reason)}"
+        return f"{verdict}: {attempt.problem} by {attempt.method} ({spent}){reason}"
     return f"{proved_label(attempt.checker, attempt.certified)}: {attempt.problem} by {attempt.method} ({spent})"
 
 
