@@ -137,6 +137,20 @@ def test_a_deep_program_has_a_key() -> None:
             replace(RESULT, obligations=(replace(RESULT.obligations[0], state=ObligationState.TIMEOUT),)),
             False,
         ),
+        (
+            replace(
+                RESULT,
+                obligations=(replace(RESULT.obligations[0], state=ObligationState.UNKNOWN, counterexample={"x": "1"}),),
+            ),
+            False,
+        ),
+        (
+            replace(
+                RESULT,
+                obligations=(replace(RESULT.obligations[0], state=ObligationState.UNKNOWN, counterexample={}),),
+            ),
+            True,
+        ),
     ],
 )
 async def test_what_is_kept(result: CheckResult, kept: bool, tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from maxproof.formal.checkers.types import (
     CheckState,
     CheckTask,
     Limits,
+    ObligationResult,
     ObligationState,
     Tool,
 )
@@ -80,7 +81,14 @@ def keepable(result: CheckResult) -> bool:
     """Whether the same check would surely end the same way."""
     if result.state in (CheckState.TOOL_ERROR, CheckState.TIMEOUT):
         return False
-    return all(obligation.state is not ObligationState.TIMEOUT for obligation in result.obligations)
+    return not any(_ran_out(obligation) for obligation in result.obligations)
+
+
+def _ran_out(obligation: ObligationResult) -> bool:
+    """A limit or a fuse may have ended a way of settling it: one that stays open with a candidate doesn't tell."""
+    if obligation.state is ObligationState.UNKNOWN:
+        return bool(obligation.counterexample)
+    return obligation.state is ObligationState.TIMEOUT
 
 
 class VerdictStore:

@@ -184,20 +184,23 @@ def _residues(asked: Asked) -> Answer | None:
 
 def _cases(asked: Asked, share: float, steps: int) -> Answer | None:
     spent = 0
+    exhausted = False
 
     def holds(question: Question) -> bool:
-        nonlocal spent
+        nonlocal spent, exhausted
         case = asked.about(question)
         for strategy, wide in ((_instances, False), (_polynomials, False), (_instances, True)):
             answer = strategy(case, share=share, wide=wide)
             if answer is not None:
                 spent += answer.resource
+                exhausted = exhausted or answer.state is ObligationState.TIMEOUT
                 if answer.state is ObligationState.PROVED:
                     return True
         return False
 
-    proved = holds_by_cases(asked.question, asked.evaluator, asked.simplify, holds, steps)
-    return Answer(ObligationState.PROVED if proved else ObligationState.UNKNOWN, resource=spent)
+    if holds_by_cases(asked.question, asked.evaluator, asked.simplify, holds, steps):
+        return Answer(ObligationState.PROVED, resource=spent)
+    return Answer(ObligationState.TIMEOUT if exhausted else ObligationState.UNKNOWN, resource=spent)
 
 
 def _outcome(solver: Any, asked: Asked, encoder: Encoder | None, exact: bool) -> Answer:
