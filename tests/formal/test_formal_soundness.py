@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("z3")
+import z3
 
-from maxproof.formal.checkers.types import CheckState, CheckTask, Limits
+from maxproof.formal.checkers.types import CheckState, CheckTask, Limits, ObligationState
 from maxproof.formal.embedded.checker import check_here
 from maxproof.formal.prelude.assemble import assemble
 from maxproof.formal.syntax.ast import Datatype
@@ -71,6 +72,19 @@ NOTHING_FOUND = (
 )
 def test_stays_unproved(text: str) -> None:
     assert state(text) is not CheckState.PROVED
+
+
+def test_what_z3_refuses_leaves_its_obligation_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise z3.Z3Exception(message)
+
+    monkeypatch.setattr("maxproof.formal.embedded.solve.prepare", refuse)
+    message = "Sort mismatch"
+    result = check_here(task("lemma l(x: int, y: int) { assert 1 == 1; assert x * y == y * x; }"), LIMITS)
+    assert [o.state for o in result.obligations] == [ObligationState.PROVED, ObligationState.UNKNOWN]
+    message = "out of memory"
+    with pytest.raises(MemoryError):
+        check_here(task("lemma l(x: int, y: int) ensures x * y == y * x {}"), LIMITS)
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,9 @@ def solve(core: CoreProgram, obligation: Obligation, limits: Limits) -> Obligati
     except (Unsupported, RecursionError) as error:
         reason = str(error) if isinstance(error, Unsupported) else "the terms are nested too deeply"
         answer = Answer(ObligationState.UNKNOWN, reason)
-    except z3.Z3Exception as error:  # a term that Z3 doesn't take, say for its size
+    except z3.Z3Exception as error:  # a term that Z3 doesn't take
+        if "memory" in str(error):
+            raise MemoryError(str(error)) from error
         answer = Answer(ObligationState.UNKNOWN, str(error).split("\n", 1)[0])
     return ObligationResult(
         ObligationKind(obligation.kind),
