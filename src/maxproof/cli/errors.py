@@ -30,7 +30,7 @@ class ExitCode(IntEnum):
     NOT_PASSED = 3  # the search ended and no candidate passed, or the verified proof failed
     NO_MODEL = 4  # nothing to ask: no endpoint is configured, or none answers
     BUDGET = 5  # a budget or the deadline was reached before a proof passed
-    NOT_SCORED = 6  # the judges gave no usable verdict, which says nothing about the proof
+    NOT_SCORED = 6  # the judges gave no usable verdict, or the checker failed, which says nothing about the proof
     INTERRUPTED = 130  # stopped by Ctrl-C or SIGTERM; the run can be resumed
 
 

@@ -23,9 +23,7 @@ formal_app = typer.Typer(
     help="Lemmas in Dafny, proofs checked by machine.", no_args_is_help=True, rich_markup_mode="rich"
 )
 
-# miniF2F-Dafny (arXiv 2512.10187): its baseline, and its protocol for models.
-PAPER_RUNS, PAPER_SECONDS = 5, 30.0
-PAPER_ATTEMPTS, PAPER_CORRECTIONS, PAPER_TEMPERATURE, PAPER_TOKENS = 4, 3, 0.5, 8192
+PAPER_RUNS, PAPER_SECONDS = 5, 30.0  # the baseline of miniF2F-Dafny (arXiv 2512.10187)
 
 
 @formal_app.command()
@@ -185,7 +183,7 @@ def bench(
         typer.Option(
             "--paper",
             help="The published protocol for a model: guided, 4 attempts of up to 3 corrections, temperature 0.5, "
-            "8,192 tokens an answer. Flags change single values of it.",
+            "8,192 tokens an answer.",
         ),
     ] = False,
     checker: f.Checker = "embedded",
@@ -219,13 +217,18 @@ def bench(
     """Run several methods on every problem of SET and print one table. Default: empty and symbolic; no model."""
     with reporting(as_json) as report:
         from maxproof.cli.formal_work import go_on, start
+        from maxproof.formal.guided.protocol import paper_protocol
         from maxproof.formal.settings import MODEL_METHODS
 
-        if paper:
-            runs = PAPER_ATTEMPTS if runs is None else runs
-            corrections = PAPER_CORRECTIONS if corrections is None else corrections
-            temperature = PAPER_TEMPERATURE if temperature is None else temperature
-            output_tokens = PAPER_TOKENS if output_tokens is None else output_tokens
+        fixed = {
+            "--runs": runs,
+            "--corrections": corrections,
+            "--temperature": temperature,
+            "--output-tokens": output_tokens,
+        }
+        for flag, value in fixed.items() if paper else ():
+            if value is not None:
+                raise InputError("is fixed by --paper", field=flag, hint="leave one of them out")
         values: dict[str, object] = {
             "methods": f.method_names(methods or ("guided" if paper else "empty,symbolic")),
             "repeats": runs,
@@ -249,7 +252,9 @@ def bench(
                 local=local,
                 role_flags={"temperature": temperature, "top_p": top_p, "max_tokens": output_tokens},
             )
-        elif base_url or model or local:
+            if paper:
+                settings, models = paper_protocol(settings, models)
+        elif paper or base_url or model or local:
             raise InputError("no method here asks a model", hint="add one: --methods empty,symbolic,guided")
         folder = start(problems, out, "bench", settings, models)
         report.run = folder.path

@@ -25,7 +25,7 @@ _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 
 _EPILOG = (
     "Exit codes: 0 a proof passed; 2 bad input; 3 the search ended and no candidate passed; 4 no usable model; "
-    "5 budget spent; 6 not scored (verify); 130 interrupted (resumable)."
+    "5 budget spent; 6 not scored; 130 interrupted (resumable)."
 )
 
 app = typer.Typer(
