@@ -31,6 +31,7 @@ LIBRARY: Final = (
     "products",
     "sets",
     "logarithms",
+    "trigonometry",
     "rationals",
     "limits",
 )

@@ -26,6 +26,23 @@ lemma rmul_swap(x: real, y: real, z: real)
 {
 }
 
+lemma rmul_rotate(x: real, y: real, z: real)
+  ensures z * (x * y) == x * (y * z)
+{
+}
+
+lemma product_of_sum(c: real, p: real, a: real, b: real)
+  requires p == a + b
+  ensures c * p == c * a + c * b && p * c == c * a + c * b
+{
+}
+
+lemma product_of_difference(c: real, p: real, a: real, b: real)
+  requires p == a - b
+  ensures c * p == c * a - c * b && p * c == c * a - c * b
+{
+}
+
 lemma rmul_distributes(x: real, y: real, z: real)
   ensures x * (y + z) == x * y + x * z
   ensures x * (y - z) == x * y - x * z
