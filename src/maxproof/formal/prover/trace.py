@@ -212,12 +212,15 @@ class Writer:
         requires = f"  requires forall {bound}: int :: {within} ==> f({bound}) == {show(function.body)}"
         total = Fraction(1 if product else 0)
         name = ""
+        seen: set[Term] = set()
         for start in range(low.value, high.value, _CHUNK):
             inner = self._apart()
+            inner._seen = seen
             end = min(start + _CHUNK, high.value)
             if name:
                 inner.lines.setdefault(f"{name}(f);")
             for k in range(start, end):
+                before = len(inner.lines)
                 term = simplified(substitute(function.body, {bound: Int(k)}))
                 item = inner.write(term)
                 exact = value_of(self._question, term)
@@ -227,9 +230,13 @@ class Writer:
                 reached = literal(total, REAL if sort == "real" else INT)
                 assert reached is not None, "a sum of whole numbers is one"
                 sum_so_far = f"{call.name}({low.value}, {k + 1}, f) == {show(reached)}"
+                steps = [line for line in list(inner.lines)[before:] if line.startswith("assert ")]
                 inner.lines.setdefault(f"assert f({k}) == {show(item)};")
                 inner.lines.setdefault(f"assert {sum_so_far};")
-            name = self._helper("fold", f"(f: int -> {sort})\n{requires}\n  ensures {sum_so_far}", list(inner.lines))
+            # The next lemma's first computation goes on from this one's last.
+            ensures = [sum_so_far, *(step.removeprefix("assert ").removesuffix(";") for step in steps)]
+            heading = "\n".join([f"(f: int -> {sort})", requires, *(f"  ensures {clause}" for clause in ensures)])
+            name = self._helper("fold", heading, list(inner.lines))
         if name:
             self.lines.setdefault(f"{name}({show(function)});")
         self._equal(call, value)
