@@ -22,10 +22,10 @@ from formal_lemmas import Env, Fault, Tree, Undefined, Unknown, truth
 from maxproof.formal.checkers.types import CheckState, CheckTask, Limits, ObligationState
 from maxproof.formal.embedded.checker import check_here
 from maxproof.formal.embedded.errors import ResolutionError, Unsupported
-from maxproof.formal.embedded.evaluate import Budget
-from maxproof.formal.embedded.falsify import falsify
+from maxproof.formal.embedded.evaluate.evaluator import Budget
+from maxproof.formal.embedded.falsify.search import falsify
 from maxproof.formal.embedded.obligations import obligations
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.embedded.settle import Settler
 from maxproof.formal.prelude.assemble import assemble
 from maxproof.formal.syntax.parse import parse_program

@@ -17,8 +17,8 @@ from formal_dafny_batch import ask
 from maxproof.formal.checkers.types import CheckState, CheckTask, Limits
 from maxproof.formal.embedded.checker import check_here
 from maxproof.formal.embedded.errors import ResolutionError, Unsupported
-from maxproof.formal.embedded.evaluate import Evaluator
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.evaluate.evaluator import Evaluator
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.prelude.assemble import assemble
 from maxproof.formal.syntax.ast import Datatype
 from maxproof.formal.syntax.parse import DafnySyntaxError, parse_program

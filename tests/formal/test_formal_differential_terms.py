@@ -14,13 +14,13 @@ from formal_lemma_programs import Lemma, Program, values
 from formal_lemmas import Env, Undefined, Unknown, value
 
 from maxproof.formal.embedded.core import CoreLemma, CoreProgram, Term
-from maxproof.formal.embedded.encode_scope import Scope
-from maxproof.formal.embedded.encode_simplify import Simplifier
+from maxproof.formal.embedded.encode.scope import Scope
+from maxproof.formal.embedded.encode.simplify import Simplifier
 from maxproof.formal.embedded.errors import ResolutionError, Unsupported
-from maxproof.formal.embedded.evaluate import Budget, Evaluator, Function, NotComputable
-from maxproof.formal.embedded.evaluate import Undefined as UndefinedHere
-from maxproof.formal.embedded.evaluate_fold import Folder
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.evaluate.evaluator import Budget, Evaluator, Function, NotComputable
+from maxproof.formal.embedded.evaluate.evaluator import Undefined as UndefinedHere
+from maxproof.formal.embedded.evaluate.fold import Folder
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.prelude.load import prelude
 from maxproof.formal.syntax.ast import Program as Source
 from maxproof.formal.syntax.parse import parse_program

@@ -20,8 +20,8 @@ from maxproof.formal.checkers.types import (
     ObligationState,
 )
 from maxproof.formal.embedded.checker import EmbeddedChecker, check_here, embedded_tool
-from maxproof.formal.embedded.evaluate import Evaluator
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.evaluate.evaluator import Evaluator
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.prelude.assemble import assemble
 from maxproof.formal.syntax.ast import Datatype
 from maxproof.formal.syntax.parse import parse_program

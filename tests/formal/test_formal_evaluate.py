@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxproof.formal.embedded.core import CoreProgram, Term
-from maxproof.formal.embedded.evaluate import (
+from maxproof.formal.embedded.evaluate.evaluator import (
     Budget,
     Evaluator,
     NotComputable,
@@ -18,10 +18,10 @@ from maxproof.formal.embedded.evaluate import (
     Undefined,
     evaluate,
 )
-from maxproof.formal.embedded.evaluate_natives import NATIVES
-from maxproof.formal.embedded.evaluate_roots import floor_of_root
-from maxproof.formal.embedded.evaluate_values import Data, table, value_term, value_text
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.evaluate.natives import NATIVES
+from maxproof.formal.embedded.evaluate.roots import floor_of_root
+from maxproof.formal.embedded.evaluate.values import Data, table, value_term, value_text
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.prelude.load import prelude
 from maxproof.formal.syntax.ast import Program
 from maxproof.formal.syntax.parse import parse_program

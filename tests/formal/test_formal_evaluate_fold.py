@@ -23,9 +23,9 @@ from maxproof.formal.embedded.core import (
     Var,
 )
 from maxproof.formal.embedded.core.show import show
-from maxproof.formal.embedded.evaluate import Budget, NotComputable, Undefined, evaluate
-from maxproof.formal.embedded.evaluate_fold import fold
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.evaluate.evaluator import Budget, NotComputable, Undefined, evaluate
+from maxproof.formal.embedded.evaluate.fold import fold
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.prelude.load import prelude
 from maxproof.formal.syntax.ast import Program
 from maxproof.formal.syntax.parse import parse_program

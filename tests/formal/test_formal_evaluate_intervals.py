@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxproof.formal.embedded.core import BOOL, INT, NAT, REAL, Builtin, CoreProgram, Int, Op, Real, Sort, Term, Var
-from maxproof.formal.embedded.evaluate import Budget, Evaluator, NotComputable
+from maxproof.formal.embedded.evaluate.evaluator import Budget, Evaluator, NotComputable
 
 CORE = CoreProgram({}, {}, {})
 X, Y, Z = Var("x", INT), Var("y", INT), Var("z", NAT)

@@ -7,9 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxproof.formal.embedded.core import CoreProgram, Obligation
-from maxproof.formal.embedded.evaluate import Budget
-from maxproof.formal.embedded.falsify import confirm, counter_conditions, decide, falsify, find_model, value_texts
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.evaluate.evaluator import Budget
+from maxproof.formal.embedded.falsify.search import (
+    confirm,
+    counter_conditions,
+    decide,
+    falsify,
+    find_model,
+    value_texts,
+)
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.prelude.load import prelude
 from maxproof.formal.syntax.ast import NOWHERE, Program
 from maxproof.formal.syntax.parse import parse_program

@@ -14,7 +14,7 @@ from formal_dafny import needs_dafny
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.lean.agreement import agreement
 from maxproof.formal.lean.commands import read_theorems
 from maxproof.formal.lean.elaborate import elaborate

@@ -9,7 +9,7 @@ from maxproof.formal.embedded.core import CoreProgram, Obligation
 from maxproof.formal.embedded.core.show import show
 from maxproof.formal.embedded.errors import Unsupported
 from maxproof.formal.embedded.obligations import NoBody, obligations
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.syntax.parse import parse_program
 
 COMMON = """

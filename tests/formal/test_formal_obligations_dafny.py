@@ -15,8 +15,8 @@ pytest.importorskip("z3")
 from maxproof.formal.checkers.types import Limits, ObligationState
 from maxproof.formal.embedded.core import CoreProgram
 from maxproof.formal.embedded.obligations import obligations
-from maxproof.formal.embedded.resolve import resolve
-from maxproof.formal.embedded.solve import solve
+from maxproof.formal.embedded.resolve.program import resolve
+from maxproof.formal.embedded.solve.solver import solve
 from maxproof.formal.syntax.parse import parse_program
 
 COMMON = """

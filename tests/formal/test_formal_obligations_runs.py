@@ -26,10 +26,10 @@ from maxproof.formal.embedded.core import (
     Step,
     Term,
 )
-from maxproof.formal.embedded.evaluate import evaluate
+from maxproof.formal.embedded.evaluate.evaluator import evaluate
 from maxproof.formal.embedded.obligations import obligations
-from maxproof.formal.embedded.resolve import resolve
-from maxproof.formal.embedded.solve import solve
+from maxproof.formal.embedded.resolve.program import resolve
+from maxproof.formal.embedded.solve.solver import solve
 from maxproof.formal.syntax.ast import Position
 from maxproof.formal.syntax.parse import parse_program
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from maxproof.formal.checkers.types import CheckState, Limits
 from maxproof.formal.embedded.checker import check_here
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.prelude.assemble import assemble
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.prover.algebra import algebra

@@ -10,7 +10,7 @@ from formal_dafny import needs_dafny
 
 from maxproof.formal.checkers.choose import open_checker
 from maxproof.formal.checkers.types import Limits
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.prelude.assemble import assemble
 from maxproof.formal.prelude.load import prelude
 from maxproof.formal.problem import FormalProblem

@@ -15,7 +15,7 @@ from maxproof.formal.checkers.types import CheckState, Limits
 from maxproof.formal.embedded.checker import EmbeddedChecker, check_here
 from maxproof.formal.embedded.core import REAL, Builtin, Call, Int, Op, Real, Var
 from maxproof.formal.embedded.core.show import show
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.prelude.assemble import assemble
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.prover.bounds import bounds

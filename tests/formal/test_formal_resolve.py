@@ -29,7 +29,7 @@ from maxproof.formal.embedded.core import (
 from maxproof.formal.embedded.core.show import show
 from maxproof.formal.embedded.core.walk import subnodes
 from maxproof.formal.embedded.errors import Unsupported
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.syntax import ast
 from maxproof.formal.syntax.parse import parse_program
 

@@ -3,7 +3,7 @@
 import pytest
 
 from maxproof.formal.embedded.errors import ResolutionError
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.syntax import ast
 from maxproof.formal.syntax.parse import parse_program
 

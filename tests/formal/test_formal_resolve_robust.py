@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from maxproof.formal.embedded.core import CoreLemma, CoreProgram, Proved, Term
 from maxproof.formal.embedded.core.walk import binders, children, defined, free_variables, rebuild, subnodes
 from maxproof.formal.embedded.errors import ResolutionError, Unsupported
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.syntax.errors import DafnySyntaxError
 from maxproof.formal.syntax.parse import parse_program
 

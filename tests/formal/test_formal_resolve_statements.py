@@ -20,7 +20,7 @@ from maxproof.formal.embedded.core import (
 from maxproof.formal.embedded.core.show import show
 from maxproof.formal.embedded.core.walk import defined, free_variables, subnodes
 from maxproof.formal.embedded.errors import ResolutionError
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.syntax.parse import parse_program
 
 CONTEXT = """

@@ -10,7 +10,7 @@ import pytest
 from maxproof.formal.embedded.core import INT, NAT, ForallStep, Quant, SetComp
 from maxproof.formal.embedded.core.walk import subnodes
 from maxproof.formal.embedded.errors import ResolutionError, Unsupported
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.syntax.parse import parse_program
 
 DAFNY = shutil.which("dafny")

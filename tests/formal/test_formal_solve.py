@@ -12,9 +12,9 @@ pytest.importorskip("z3")
 from maxproof.formal.checkers.types import Limits, ObligationResult, ObligationState
 from maxproof.formal.embedded.core import BOOL, INT, Builtin, Call, CoreFunction, CoreProgram, Int, Obligation, Op, Var
 from maxproof.formal.embedded.obligations import obligations
-from maxproof.formal.embedded.resolve import resolve
-from maxproof.formal.embedded.solve import solve
-from maxproof.formal.embedded.solve_residues import holds_by_residues
+from maxproof.formal.embedded.resolve.program import resolve
+from maxproof.formal.embedded.solve.residues import holds_by_residues
+from maxproof.formal.embedded.solve.solver import solve
 from maxproof.formal.prelude.assemble import assemble
 from maxproof.formal.syntax.ast import NOWHERE
 from maxproof.formal.syntax.parse import parse_program
@@ -215,7 +215,7 @@ MEMORY = """
 import resource, sys
 from maxproof.formal.checkers.types import Limits
 from maxproof.formal.embedded.core import *
-from maxproof.formal.embedded.solve import solve
+from maxproof.formal.embedded.solve.solver import solve
 from maxproof.formal.syntax.ast import NOWHERE
 x, y = Var("x", REAL), Var("y", REAL)
 square = Builtin(Op.MUL, (x, x), REAL)

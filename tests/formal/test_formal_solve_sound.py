@@ -37,8 +37,8 @@ from maxproof.formal.embedded.core import (
     Term,
     Var,
 )
-from maxproof.formal.embedded.evaluate import Budget, Evaluator, Function, NotComputable
-from maxproof.formal.embedded.solve import solve
+from maxproof.formal.embedded.evaluate.evaluator import Budget, Evaluator, Function, NotComputable
+from maxproof.formal.embedded.solve.solver import solve
 from maxproof.formal.syntax.ast import NOWHERE
 
 LIMITS = Limits(resource=400_000, seconds=2.0)

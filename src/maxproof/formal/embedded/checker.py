@@ -95,7 +95,7 @@ def _sources() -> Iterator[Path]:
 def check_here(task: CheckTask, limits: Limits) -> CheckResult:
     """The check itself, in this process: only `limits.resource`, `seconds` and `seed` hold here."""
     from maxproof.formal.embedded.obligations import NoBody, obligations
-    from maxproof.formal.embedded.resolve import resolve
+    from maxproof.formal.embedded.resolve.program import resolve
 
     declared = {declaration.name: declaration for declaration in task.program.declarations}
     for target in task.targets:

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from maxproof.formal.checkers.types import Limits, ObligationKind, ObligationResult, ObligationState
 from maxproof.formal.embedded.core import Bool, CoreProgram, Obligation
-from maxproof.formal.embedded.evaluate import Budget
-from maxproof.formal.embedded.evaluate_fold import Folder
-from maxproof.formal.embedded.falsify import decide, falsify, value_texts
-from maxproof.formal.embedded.solve import solve
+from maxproof.formal.embedded.evaluate.evaluator import Budget
+from maxproof.formal.embedded.evaluate.fold import Folder
+from maxproof.formal.embedded.falsify.search import decide, falsify, value_texts
+from maxproof.formal.embedded.solve.solver import solve
 
 EXHAUSTION = Budget(steps=1_000_000)  # for trying all values
 SEARCH = Budget(steps=300_000)  # for a counterexample after Z3 found no proof

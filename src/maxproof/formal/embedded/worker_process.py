@@ -66,7 +66,7 @@ def warm_up() -> None:
     """What every check needs: the solver and the prelude."""
     import z3
 
-    from maxproof.formal.embedded.evaluate_prelude import prelude_functions
+    from maxproof.formal.embedded.evaluate.prelude import prelude_functions
 
     z3.Solver()
     prelude_functions()

@@ -27,9 +27,9 @@ from maxproof.formal.embedded.core import (
 from maxproof.formal.embedded.core import Lambda as CoreLambda
 from maxproof.formal.embedded.core import Term as CoreTerm
 from maxproof.formal.embedded.core.walk import free_variables
-from maxproof.formal.embedded.evaluate import Budget, Data, Function, evaluate
-from maxproof.formal.embedded.evaluate import NotComputable as NotEvaluated
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.evaluate.evaluator import Budget, Data, Function, evaluate
+from maxproof.formal.embedded.evaluate.evaluator import NotComputable as NotEvaluated
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.lean.lower import chain, lower
 from maxproof.formal.lean.reading import NotComputable, Value, value_of
 from maxproof.formal.lean.terms import (

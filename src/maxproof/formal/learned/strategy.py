@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from maxproof.formal.embedded.core import CoreLemma
 from maxproof.formal.embedded.errors import ResolutionError, Unsupported
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.guided.retrieval import relevant_lemmas
 from maxproof.formal.learned.lemma import LearnedLemma
 from maxproof.formal.learned.offer import Offer

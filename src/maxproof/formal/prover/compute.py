@@ -25,11 +25,12 @@ from maxproof.formal.embedded.core import (
 from maxproof.formal.embedded.core.show import show, show_sort
 from maxproof.formal.embedded.core.walk import free_variables, subnodes, substitute
 from maxproof.formal.prover.instances import simplified
+from maxproof.formal.prover.literals import literal_of
 from maxproof.formal.prover.polynomials import conjuncts
 from maxproof.formal.prover.question import Helper, Proposal, Question
 from maxproof.formal.prover.residues import HELPERS
 from maxproof.formal.prover.sets import inlined
-from maxproof.formal.prover.trace import Writer, literal_of
+from maxproof.formal.prover.trace import Writer
 
 
 def compute(question: Question) -> Iterator[Proposal]:

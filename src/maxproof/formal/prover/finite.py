@@ -13,10 +13,11 @@ from maxproof.formal.embedded.core.show import show
 from maxproof.formal.embedded.core.walk import free_variables, subnodes, substitute
 from maxproof.formal.prover.compute import inlined_functions, largest_parts
 from maxproof.formal.prover.instances import simplified
+from maxproof.formal.prover.literals import value_of
 from maxproof.formal.prover.polynomials import conjuncts
 from maxproof.formal.prover.question import Helper, Proposal, Question
 from maxproof.formal.prover.residues import HELPERS
-from maxproof.formal.prover.trace import Writer, cases_between, value_of
+from maxproof.formal.prover.trace import Writer, cases_between
 
 MAX_CASES = 300
 MAX_RANGE = 130

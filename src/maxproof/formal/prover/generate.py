@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from maxproof.formal.embedded.errors import ResolutionError, Unsupported
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.prelude.assemble import assemble
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.prover.question import Proposal, Strategy, question_of

@@ -15,7 +15,7 @@ from itertools import islice
 from maxproof.formal.embedded.core import REAL, Bool, Builtin, Call, CoreLemma, CoreProgram, Op, Quant, Term
 from maxproof.formal.embedded.core.show import show
 from maxproof.formal.embedded.core.walk import conjunction, subnodes, substitute
-from maxproof.formal.embedded.resolve import resolve
+from maxproof.formal.embedded.resolve.program import resolve
 from maxproof.formal.prelude.load import prelude
 from maxproof.formal.prover.certificates import refutation
 from maxproof.formal.prover.instances import applied, simplified

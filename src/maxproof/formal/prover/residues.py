@@ -14,7 +14,7 @@ from math import gcd, lcm
 from maxproof.formal.embedded.core import BOOL, INT, NAT, Bool, Builtin, Call, Int, Op, Term
 from maxproof.formal.embedded.core.show import show
 from maxproof.formal.embedded.core.walk import free_variables, subnodes
-from maxproof.formal.embedded.evaluate import NotComputable, evaluate
+from maxproof.formal.embedded.evaluate.evaluator import NotComputable, evaluate
 from maxproof.formal.prover.polynomials import conjuncts
 from maxproof.formal.prover.question import Helper, Proposal, Question
 

@@ -28,8 +28,8 @@ from maxproof.formal.embedded.core import (
 )
 from maxproof.formal.embedded.core.show import show
 from maxproof.formal.embedded.core.walk import conjunction, free_variables, subnodes, substitute, transform
-from maxproof.formal.embedded.evaluate import Budget, Evaluator, NotComputable
-from maxproof.formal.embedded.evaluate_domains import definition
+from maxproof.formal.embedded.evaluate.domains import definition
+from maxproof.formal.embedded.evaluate.evaluator import Budget, Evaluator, NotComputable
 from maxproof.formal.prover.instances import simplified
 from maxproof.formal.prover.numerics import approximate
 from maxproof.formal.prover.polynomials import NotPolynomial, System, conjuncts, relation_of

@@ -15,26 +15,23 @@ from math import isqrt
 from maxproof.formal.embedded.core import (
     BOOL,
     INT,
-    NAT,
     REAL,
     Bool,
     Builtin,
     Call,
-    Construct,
     DataOf,
     Int,
     Lambda,
     Op,
     SetComp,
-    SetOf,
     Term,
     Var,
 )
 from maxproof.formal.embedded.core.show import show, show_sort
 from maxproof.formal.embedded.core.walk import free_variables, subnodes, substitute
-from maxproof.formal.embedded.evaluate import Data, NotComputable, Value, evaluate
 from maxproof.formal.prover.induction import is_recursive
 from maxproof.formal.prover.instances import literal, simplified
+from maxproof.formal.prover.literals import chosen_branch, display_of, elements_of, literal_of, value_of
 from maxproof.formal.prover.polynomials import conjuncts
 from maxproof.formal.prover.question import Helper, Question
 from maxproof.formal.prover.residues import Tracer, Unknown
@@ -176,7 +173,7 @@ class Writer:
         if function is None or function.body is None:
             raise TooLong
         mapping = {param.name: arg for param, arg in zip(function.params, call.args, strict=True)}
-        body = _branch(self._question, substitute(function.body, mapping))
+        body = chosen_branch(self._question, substitute(function.body, mapping))
         for node in subnodes(body):
             if isinstance(node, Call) and not free_variables(node) and node != call:
                 if is_recursive(self._question, node.name) or node.name == "prime":
@@ -244,7 +241,7 @@ class Writer:
     def _set_fold(self, call: Call, value: Term | None) -> None:
         function = call.args[1]
         display = self.write(call.args[0])
-        elements = _elements(display)
+        elements = elements_of(display)
         if elements is None or value is None or not isinstance(function, Lambda) or not elements:
             raise TooLong
         sort = _SET_FOLDS[call.name]
@@ -265,11 +262,11 @@ class Writer:
             reached = literal(total, whole)
             assert reached is not None, "a sum of whole numbers is one"
             requires.append(f"  requires f({element}) == {show(item)}")
-            before = _display(elements[: number - 1])
+            before = display_of(elements[: number - 1])
             body = [f"{name}(f);"] if name else [f"assert {call.name}(s, f) == {show(first)};"]
             body = ["var s: set<int> := " + before + ";", *body, f"{call.name}_insert(s, {element}, f);"]
-            body.append(f"assert s + {{{element}}} == {_display(elements[:number])};")
-            ensures = f"  ensures {call.name}({_display(elements[:number])}, f) == {show(reached)}"
+            body.append(f"assert s + {{{element}}} == {display_of(elements[:number])};")
+            ensures = f"  ensures {call.name}({display_of(elements[:number])}, f) == {show(reached)}"
             name = self._helper("total", "\n".join([f"(f: int -> {sort})", *requires, ensures]), body)
         self.lines.setdefault(f"{name}({show(function)});")
         assert display is not None
@@ -277,10 +274,10 @@ class Writer:
         self._equal(call, value)
 
     def _size(self, whole: Term, count: int) -> None:
-        elements = _elements(whole)
+        elements = elements_of(whole)
         if elements is None or len(elements) < 3:
             return
-        shown = _display(elements)
+        shown = display_of(elements)
         body = ["var s0: set<int> := {};"]
         for number, element in enumerate(elements, 1):
             body.append(f"var s{number} := s{number - 1} + {{{element}}};")
@@ -290,7 +287,7 @@ class Writer:
         self.lines.setdefault(f"{name}();")
 
     def _comprehension(self, term: SetComp, value: Term | None) -> None:
-        elements = _elements(value) if value is not None else None
+        elements = elements_of(value) if value is not None else None
         if elements is None or value is None or len(elements) > MAX_ELEMENTS or term.vars != (term.term,):
             raise TooLong
         (var,) = term.vars
@@ -304,7 +301,7 @@ class Writer:
         """Counts a comprehension: one more element between each two places; false for one that isn't counted so."""
         if not isinstance(whole, SetComp) or whole.vars != (whole.term,) or _has_calls(self._question, whole.range):
             return False
-        elements = _elements(literal_of(self._question, whole))
+        elements = elements_of(literal_of(self._question, whole))
         if elements is None or not _FEW < len(elements) <= MAX_ELEMENTS:
             return False
         name, condition = whole.vars[0].name, show(whole.range)
@@ -336,7 +333,7 @@ class Writer:
         for part in conjuncts(term.range):
             match part:
                 case Builtin(op=Op.IN, args=(item, whole)) if item == var and not free_variables(whole):
-                    return _elements(self.write(whole))
+                    return elements_of(self.write(whole))
                 case Builtin(op=Op.LE | Op.LT as op, args=(Int(value=bound), item)) if item == var:
                     low = bound if op is Op.LE else bound + 1
                 case Builtin(op=Op.LE | Op.LT as op, args=(item, Int(value=bound))) if item == var:
@@ -354,7 +351,7 @@ class Writer:
                 if isinstance(node, Call) and not free_variables(node):
                     inner.write(node)
             branches.append(f"if {var.name} == {candidate} {{ {' '.join(inner.lines)} }}")
-        shown = _display(elements)
+        shown = display_of(elements)
         heading = f"({var.name}: {show_sort(INT)})\n  ensures ({show(term.range)}) <==> {var.name} in {shown}"
         name = self._helper("member", heading, branches)
         self.lines.setdefault(
@@ -362,12 +359,12 @@ class Writer:
         )
 
     def _divisors(self, call: Call, value: Term | None) -> None:
-        elements = _elements(value) if value is not None else None
+        elements = elements_of(value) if value is not None else None
         number = call.args[0]
         if elements is None or not isinstance(number, Int) or isqrt(number.value) > MAX_ROOT:
             raise TooLong
         n, root = number.value, isqrt(number.value)
-        shown = _display(elements)
+        shown = display_of(elements)
         small = cases_between("d", range(1, root + 1), lambda k: f"assert d == {k}; assert {n} % {k} == {n % k};")
         large = cases_between("q", range(root + 1), partial(_cofactor, n))
         body = [
@@ -432,60 +429,3 @@ def _has_calls(question: Question, term: Term) -> int:
     if any(name in _FOLDS or name in _SET_FOLDS for name in names):
         return 2
     return int(any(is_recursive(question, name) or name in ("prime", "coprime", "lcm") for name in names))
-
-
-def _elements(term: Term | None) -> list[int] | None:
-    """The elements of a display of whole numbers."""
-    if isinstance(term, Builtin) and term.op is Op.SET and all(isinstance(arg, Int) for arg in term.args):
-        return [arg.value for arg in term.args if isinstance(arg, Int)]
-    return None
-
-
-def _display(elements: Sequence[int]) -> str:
-    return "{" + ", ".join(map(str, elements)) + "}"
-
-
-def _branch(question: Question, body: Term) -> Term:
-    """The branch of nested conditionals that closed conditions choose."""
-    while isinstance(body, Builtin) and body.op is Op.ITE:
-        condition = value_of(question, body.args[0])
-        if not isinstance(condition, bool):
-            return body
-        body = body.args[1] if condition else body.args[2]
-    return body
-
-
-def literal_of(question: Question, term: Term) -> Term | None:
-    """The literal of a closed number, truth value, or sequence or finite set of whole numbers."""
-    value = value_of(question, term)
-    if isinstance(value, bool):
-        return Bool(value)
-    if term.sort in (INT, NAT, REAL) and isinstance(value, int | Fraction):
-        return literal(Fraction(value), REAL if term.sort == REAL else INT)
-    if isinstance(value, Data) and isinstance(term.sort, DataOf):
-        return _constructed(question, value, term.sort)
-    if isinstance(value, tuple) and all(type(item) is int for item in value):
-        return Builtin(Op.SEQ, tuple(Int(item) for item in value), term.sort)
-    if isinstance(value, frozenset) and isinstance(term.sort, SetOf) and all(type(item) is int for item in value):
-        return Builtin(Op.SET, tuple(Int(item) for item in sorted(value)), term.sort)
-    return None
-
-
-def _constructed(question: Question, value: Data, sort: DataOf) -> Term | None:
-    """The constructor applied to literals, for fields that are numbers."""
-    constructors = question.core.datatypes[sort.name].constructors
-    sorts = next((made.fields for made in constructors if made.name == value.constructor), ())
-    args: list[Term] = []
-    for (_, field), item in zip(sorts, value.fields, strict=True):
-        number = literal(Fraction(item), field) if isinstance(item, int | Fraction) and field in (INT, REAL) else None
-        if number is None:
-            return None
-        args.append(number)
-    return Construct(value.constructor, tuple(args), sort)
-
-
-def value_of(question: Question, term: Term) -> Value | None:
-    try:
-        return evaluate(term, question.core)
-    except NotComputable:
-        return None

@@ -53,7 +53,7 @@ from maxproof.formal.embedded.obligations.domains import base, comparable, known
 from maxproof.formal.embedded.obligations.goals import prove
 from maxproof.formal.embedded.obligations.path import TRUE, Claim, Path, Scope, equality, implication, negation
 from maxproof.formal.embedded.obligations.termination import ask_decrease
-from maxproof.formal.embedded.resolve_finite import unbounded
+from maxproof.formal.embedded.resolve.finite import unbounded
 from maxproof.formal.syntax.ast import Position
 
 
