@@ -85,7 +85,8 @@ async def _tools(formal: FormalSettings) -> None:
 
 def go_on(folder: FormalFolder, *, as_json: bool, quiet: bool) -> ExitCode:
     """Runs or resumes, writes the outputs and prints the outcome. Returns how the command should end."""
-    with progress(folder, len(_stored(folder)), as_json=as_json, quiet=quiet) as observe:
+    done = sum(attempt.scored for attempt in _stored(folder))
+    with progress(folder, done, as_json=as_json, quiet=quiet) as observe:
         outcome = run_async(run_formal(folder, observe, observe.examined))
     view = view_of_attempts(outcome.folder, outcome.attempts, outcome.stop)
     write_formal_outputs(view)

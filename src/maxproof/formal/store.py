@@ -93,7 +93,15 @@ def open_store(path: Path, header: Mapping[str, object]) -> Iterator[AttemptStor
 
 
 def read_attempts(path: Path) -> tuple[dict[str, object], list[Attempt]]:
-    """(header, attempts) of a store that nobody need hold. Raises InputError when it can't be read."""
+    """(header, attempts) of a store that nobody need hold; nothing of one that was killed before its header was whole.
+
+    Raises InputError when it can't be read.
+    """
+    try:
+        if b"\n" not in path.read_bytes():
+            return {}, []
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror}", file=path) from error
     header = _header(path)
     attempts, _ = _read(path, header)
     return header, list(attempts.values())
