@@ -78,7 +78,7 @@ def test_what_z3_refuses_leaves_its_obligation_open(monkeypatch: pytest.MonkeyPa
     def refuse(*_: object) -> None:
         raise z3.Z3Exception(message)
 
-    monkeypatch.setattr("maxproof.formal.embedded.solve.prepare", refuse)
+    monkeypatch.setattr("maxproof.formal.embedded.solve.solver.prepare", refuse)
     message = "Sort mismatch"
     result = check_here(task("lemma l(x: int, y: int) { assert 1 == 1; assert x * y == y * x; }"), LIMITS)
     assert [o.state for o in result.obligations] == [ObligationState.PROVED, ObligationState.UNKNOWN]
