@@ -15,7 +15,7 @@ MODEL_METHODS: frozenset[MethodName] = frozenset({"guided", "population"})
 
 
 class LimitSettings(BaseModel):
-    """`[formal.limits]`: what one check may spend."""
+    """What one check may spend."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class GuidedSettings(BaseModel):
-    """`[formal.guided]`; the defaults are the published protocol's (miniF2F-Dafny, section 4)."""
+    """How corrections go; the defaults are the published protocol's (miniF2F-Dafny, section 4)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

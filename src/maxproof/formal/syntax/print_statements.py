@@ -250,7 +250,7 @@ class StatementPrinter(ExpressionPrinter):
 
     def _while(self, node: While) -> None:
         self._write("while ")
-        self.expression(node.condition, level=1)
+        self.expression(node.condition, level=BRACKETED if starts_with_brace(node.condition) else 1)
         self._write("\n")
         self._indent += 1
         self.clauses("invariant", node.invariants)
