@@ -170,7 +170,10 @@ class StatementPrinter(ExpressionPrinter):
         if node.binders:
             self.binders(node.binders)
             self._write(" :| ")
-        self.expression(node.condition, level=1)
+        self._condition(node.condition)
+
+    def _condition(self, condition: Expr) -> None:
+        self.expression(condition, level=BRACKETED if starts_with_brace(condition) else 1)
 
     def _if_statement(self, node: IfStmt) -> None:
         otherwise: Block | IfStmt | IfCases | None = node
@@ -250,7 +253,7 @@ class StatementPrinter(ExpressionPrinter):
 
     def _while(self, node: While) -> None:
         self._write("while ")
-        self.expression(node.condition, level=BRACKETED if starts_with_brace(node.condition) else 1)
+        self._condition(node.condition)
         self._write("\n")
         self._indent += 1
         self.clauses("invariant", node.invariants)
