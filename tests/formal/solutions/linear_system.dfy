@@ -1,0 +1,6 @@
+lemma linear_system(x: real, y: real)
+  requires 3.0 * x + 2.0 * y == 14.0
+  requires 5.0 * x - y == 6.0
+  ensures x == 2.0 && y == 4.0
+{
+}
