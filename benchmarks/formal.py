@@ -1,7 +1,7 @@
 """Checks of Dafny lemmas a minute: embedded and warm against one cold Dafny process for each check.
 
-Every checker gets the same solutions: the shipped problems with their reference solutions, or with the empty body where
-they have none. What is compared is the time for those on which the checkers agree; disagreements are counted.
+Every checker gets the same submissions, first the empty body for each shipped problem, then its reference solution. What
+is compared is the time for those on which the checkers agree; the others are counted.
 
     cold       one `dafny` process for each check, as a script would do it
     warm       the same Dafny as a server
@@ -40,13 +40,17 @@ MEMORY_CHECKS = 1000
 Check = Callable[[CheckTask], Awaitable[CheckResult]]
 
 
-def tasks(quick: bool) -> list[CheckTask]:
-    """One check for each shipped problem."""
-    found = []
-    for problem in load_formal_problems(PROBLEMS):
-        solution = SOLUTIONS / f"{problem.name}.dfy"
-        found.append(solution_task(problem, solution.read_text() if solution.exists() else "{}"))
-    return found[::4] if quick else found
+def tasks(quick: bool) -> dict[str, list[CheckTask]]:
+    """The checks of each table: one for each shipped problem."""
+    problems = load_formal_problems(PROBLEMS)[:: 4 if quick else 1]
+    return {
+        "empty bodies": [solution_task(problem, "{}") for problem in problems],
+        "solutions": [
+            solution_task(problem, (SOLUTIONS / f"{problem.name}.dfy").read_text())
+            for problem in problems
+            if (SOLUTIONS / f"{problem.name}.dfy").exists()
+        ],
+    }
 
 
 async def timed(check: Check, asked: Sequence[CheckTask]) -> tuple[list[CheckState], list[float]]:
@@ -68,36 +72,41 @@ async def warmed(checker: Checker, asked: Sequence[CheckTask]) -> tuple[list[Che
 
 async def measure(quick: bool) -> None:
     asked = tasks(quick)
-    measured: dict[str, tuple[list[CheckState], list[float]]] = {}
-    async with open_checker("embedded", workers=1) as embedded:
-        measured["embedded"] = await warmed(embedded, asked)
     try:
         dafny = await find_dafny()
     except InputError as error:
         console.print(f"no comparison: {error}")
     else:
-        measured["cold"] = await timed(lambda task: certify(task, dafny, LIMITS), asked)
-        async with open_checker(dafny.tool.name, workers=1) as warm:
-            measured["warm"] = await warmed(warm, asked)
-        compare(measured, str(dafny.tool))
-    await memory(asked, 100 if quick else MEMORY_CHECKS)
+        for title, checks in asked.items():
+            measured: dict[str, tuple[list[CheckState], list[float]]] = {}
+            async with open_checker("embedded", workers=1) as embedded:
+                measured["embedded"] = await warmed(embedded, checks)
+            measured["cold"] = await timed(lambda task: certify(task, dafny, LIMITS), checks)
+            async with open_checker(dafny.tool.name, workers=1) as warm:
+                measured["warm"] = await warmed(warm, checks)
+            compare(title, measured, str(dafny.tool))
+    await memory(asked["solutions"], 100 if quick else MEMORY_CHECKS)
 
 
-def compare(measured: dict[str, tuple[list[CheckState], list[float]]], dafny: str) -> None:
-    """Prints the rates over the checks that all three settled alike."""
+def compare(title: str, measured: dict[str, tuple[list[CheckState], list[float]]], dafny: str) -> None:
+    """Prints the rates over the checks that all three proved, and how many those are."""
     verdicts = [[state is CheckState.PROVED for state in states] for states, _ in measured.values()]
-    same = [index for index, row in enumerate(zip(*verdicts, strict=True)) if len(set(row)) == 1]
-    console.print(
-        f"{len(same)} of {len(verdicts[0])} checks have the same verdict everywhere, and are compared: {dafny}"
-    )
-    base = sum(measured["cold"][1][index] for index in same)
+    proved = [index for index, row in enumerate(zip(*verdicts, strict=True)) if all(row)]
+    refused = sum(not any(row) for row in zip(*verdicts, strict=True))
+    base = [measured["cold"][1][index] for index in proved]
     rows = []
     for name in ("cold", "warm", "embedded"):
-        seconds = [measured[name][1][index] for index in same]
-        total = sum(seconds)
+        seconds = [measured[name][1][index] for index in proved]
         median, slowest = (f"{1000 * value:.0f}" for value in (statistics.median(seconds), max(seconds)))
-        rows.append((name, f"{60 * len(same) / total:.0f}", median, slowest, f"{base / total:.1f}"))
-    print_table("Checks of one worker", ("checker", "checks/min", "median ms", "slowest ms", "times cold"), rows)
+        ratio = statistics.median(one / other for one, other in zip(base, seconds, strict=True))
+        rate = f"{60 * len(proved) / sum(seconds):.0f}"
+        rows.append((name, rate, median, slowest, f"{sum(base) / sum(seconds):.1f}", f"{ratio:.1f}"))
+    print_table(
+        f"Checks of one worker: {title}",
+        ("checker", "checks/min", "median ms", "slowest ms", "times cold", "median of the ratios"),
+        rows,
+        f"over the {len(proved)} of {len(verdicts[0])} that all prove; {refused} none proves; {dafny}",
+    )
 
 
 async def memory(asked: Sequence[CheckTask], checks: int) -> None:
