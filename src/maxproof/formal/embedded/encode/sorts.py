@@ -1,4 +1,7 @@
-"""What types say beyond the solver's sorts: natural numbers, finite sets, and parts of tuples and datatypes."""
+"""What types say beyond the solver's sorts: natural numbers, finite sets, parts of tuples and datatypes.
+
+And which datatypes the solver must be told of at once.
+"""
 
 from __future__ import annotations
 
@@ -149,3 +152,44 @@ def _plain_sort(sort: Sort, core: CoreProgram, above: frozenset[str]) -> bool:
             return _plain_sort(result, core, above)
         case DataOf(name=name):
             return _plain(name, core, above)
+
+
+def recursive_group(name: str, core: CoreProgram) -> list[str]:
+    """The datatype `name` and those that contain it and are contained in it, which are declared at once.
+
+    Raises Unsupported for one that contains itself by way of another type, as a sequence.
+    """
+    reached = _contained(name, core)
+    group = [name, *(other for other in reached if other != name and name in _contained(other, core))]
+    for member in group:
+        for constructor in core.datatypes[member].constructors:
+            for _, sort in constructor.fields:
+                if not isinstance(sort, DataOf) and _datatypes_in(sort) & set(group):
+                    raise Unsupported(f"datatype {name} that contains itself inside another type")
+    return group
+
+
+def _contained(name: str, core: CoreProgram) -> list[str]:
+    """Names of the datatypes that a value of `name` may contain, sorted."""
+    found: set[str] = set()
+    pending = [name]
+    while pending:
+        for constructor in core.datatypes[pending.pop()].constructors:
+            for _, sort in constructor.fields:
+                fresh = _datatypes_in(sort) - found
+                found |= fresh
+                pending.extend(fresh)
+    return sorted(found)
+
+
+def _datatypes_in(sort: Sort) -> set[str]:
+    match sort:
+        case DataOf(name=inner):
+            return {inner}
+        case SetOf(element=element) | SeqOf(element=element):
+            return _datatypes_in(element)
+        case TupleOf(items=items):
+            return set().union(*map(_datatypes_in, items))
+        case FunctionOf(params=params, result=result):
+            return set().union(*map(_datatypes_in, (*params, result)))
+    return set()

@@ -2,7 +2,7 @@
 
 int and nat are Int, real is Real, bool is Bool; sets are arrays to Bool, function values arrays, sequences Z3's own,
 tuples and datatypes Z3 datatypes; declared functions are uninterpreted here (`encode.facts` says what they do). What
-types say beyond these sorts (`encode_sorts.constraint`) guards each quantifier. Division by zero and other values
+types say beyond these sorts (`encode.sorts.constraint`) guards each quantifier. Division by zero and other values
 outside an operation's domain are whatever the solver likes: that the question never depends on them is an obligation of
 its own.
 """
@@ -45,7 +45,7 @@ from maxproof.formal.embedded.core import (
 )
 from maxproof.formal.embedded.core.walk import conjunction, free_variables
 from maxproof.formal.embedded.encode.collections import collection, display, is_finite, mentions
-from maxproof.formal.embedded.encode.sorts import FINITE, constraint
+from maxproof.formal.embedded.encode.sorts import FINITE, constraint, recursive_group
 from maxproof.formal.embedded.errors import Unsupported
 from maxproof.formal.embedded.obligations.domains import base
 
@@ -116,7 +116,7 @@ class Encoder:
                 return self._datatype(name)
 
     def _datatype(self, name: str) -> Any:
-        group = self._group(name)
+        group = recursive_group(name, self.core)
         made = {member: z3.Datatype("data:" + member, self.context) for member in group}
         for member, builder in made.items():
             for constructor in self.core.datatypes[member].constructors:
@@ -130,41 +130,6 @@ class Encoder:
         for member, sort in zip(made, z3.CreateDatatypes(*made.values()), strict=True):
             self._sorts[DataOf(member)] = sort
         return self._sorts[DataOf(name)]
-
-    def _group(self, name: str) -> list[str]:
-        """Datatypes that contain each other, `name` among them. Raises Unsupported for a detour by another type."""
-
-        def mentioned(sort: Sort) -> set[str]:
-            match sort:
-                case DataOf(name=inner):
-                    return {inner}
-                case SetOf(element=element) | SeqOf(element=element):
-                    return mentioned(element)
-                case TupleOf(items=items):
-                    return set().union(*map(mentioned, items))
-                case FunctionOf(params=params, result=result):
-                    return set().union(*map(mentioned, (*params, result)))
-            return set()
-
-        def reach(start: str) -> set[str]:
-            found: set[str] = set()
-            pending = [start]
-            while pending:
-                for constructor in self.core.datatypes[pending.pop()].constructors:
-                    for _, s in constructor.fields:
-                        for inner in sorted(mentioned(s)):
-                            if inner not in found:
-                                found.add(inner)
-                                pending.append(inner)
-            return found
-
-        group = [name, *(other for other in sorted(reach(name)) if other != name and name in reach(other))]
-        for member in group:
-            for constructor in self.core.datatypes[member].constructors:
-                for _, s in constructor.fields:
-                    if not isinstance(s, DataOf) and mentioned(s) & set(group):
-                        raise Unsupported(f"datatype {name} that contains itself inside another type")
-        return group
 
     # Names
 
