@@ -1,7 +1,7 @@
 """Checks of Dafny lemmas a minute: embedded and warm against one cold Dafny process for each check.
 
-Every checker gets the same submissions, first the empty body for each shipped problem, then its reference solution. What
-is compared is the time for those on which the checkers agree; the others are counted.
+Every checker gets the same submissions, first the empty body for each shipped problem, then its reference solution.
+What is compared is the time for those that all of them prove; the others are counted.
 
     cold       one `dafny` process for each check, as a script would do it
     warm       the same Dafny as a server
