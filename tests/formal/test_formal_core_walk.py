@@ -40,7 +40,6 @@ from maxproof.formal.embedded.core.walk import (
     rebuild,
     subnodes,
     substitute,
-    substitute_steps,
     transform,
 )
 
@@ -144,7 +143,7 @@ def test_a_renamed_variable_avoids_names_that_are_used_further_down():
 
 def test_steps_are_renamed_together_with_what_uses_them():
     steps = (Define(X, Y), Branch(((less(X, Y), (), (Define(Z, X),)),), (Define(Z, Y),)), AssertStep(less(Z, X)))
-    new = substitute_steps(steps, {"y": add(X, Z)})
+    new = substitute(Proved(steps, Bool(True)), {"y": add(X, Z)}).statements
     assert {var.name for var in defined(new)} == {"x#1", "z#1"}
     assert new[2] == AssertStep(less(Var("z#1", INT), Var("x#1", INT)))
     assert new[0] == Define(Var("x#1", INT), add(X, Z))

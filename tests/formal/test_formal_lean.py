@@ -6,7 +6,8 @@ import pytest
 
 from maxproof.formal.lean.errors import NotTranslated
 from maxproof.formal.lean.translate import translate
-from maxproof.formal.syntax.printer import print_expression, print_type
+from maxproof.formal.syntax.ast import Lemma
+from maxproof.formal.syntax.printer import print_declaration, print_expression
 
 OPEN = ["open BigOperators Real Nat Topology Rat"]
 
@@ -23,8 +24,13 @@ def requires(binders: str) -> list[str]:
 
 
 def params(binders: str) -> str:
-    lemma = translate(f"theorem t {binders} : True", opened=OPEN).lemma
-    return ", ".join(f"{p.name}: {print_type(p.type)}" for p in lemma.params if p.type is not None)
+    return heading(translate(f"theorem t {binders} : True", opened=OPEN).lemma)
+
+
+def heading(lemma: Lemma) -> str:
+    """The parameters with their types."""
+    first = print_declaration(lemma).partition("\n")[0]
+    return first[first.index("(") + 1 : first.rindex(")")]
 
 
 N, Z, Q, R, C = "(n m k : ℕ)", "(a b c : ℤ)", "(p q : ℚ)", "(x y z : ℝ)", "(z w : ℂ)"
@@ -312,7 +318,7 @@ def test_hypotheses(binders: str, expected: list[str]) -> None:
 
 def test_a_set_that_is_said_to_be_finite_becomes_a_finite_set() -> None:
     lemma = translate("theorem t (f : ℝ → ℝ) (h : Fintype (f ⁻¹' {0})) : ∏ x ∈ (f⁻¹' {0}).toFinset, x = 20").lemma
-    assert [(p.name, print_type(p.type)) for p in lemma.params if p.type] == [("f", "real -> real"), ("s", "set<real>")]
+    assert heading(lemma) == "f: real -> real, s: set<real>"
     assert [print_expression(c.condition) for c in lemma.requires] == ["forall x: real :: x in s <==> f(x) == 0.0"]
     assert [print_expression(c.condition) for c in lemma.ensures] == ["rset_rprod(s, (x: real) => x) == 20.0"]
 

@@ -1,13 +1,10 @@
-"""The last word on a proof: an installed Dafny in a fresh process; words for verdicts; one check over many seeds."""
+"""The last word on a proof: an installed Dafny in a fresh process; words for verdicts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 from maxproof.formal.checkers import dafny4, dafny23
 from maxproof.formal.checkers.choose import Installed
-from maxproof.formal.checkers.types import Checker, CheckResult, CheckState, CheckTask, Limits
+from maxproof.formal.checkers.types import CheckResult, CheckState, CheckTask, Limits
 
 
 async def certify(task: CheckTask, dafny: Installed, limits: Limits) -> CheckResult:
@@ -31,16 +28,6 @@ def verdict_words(result: CheckResult, certified: CheckResult | None = None) -> 
     if certified is None:
         return words
     return f"{words}, not certified by Dafny {certified.tool.version}: {_STATES[certified.state]}"
-
-
-async def check_over_seeds(
-    checker: Checker, task: CheckTask, limits: Limits, seeds: Sequence[int]
-) -> tuple[CheckResult, ...]:
-    """The same check with each of the solver's random seeds, in order: a proof that holds with some only is unstable.
-
-    Dafny 2.3 has no option of its own for it; Z3's `smt.random_seed` is set. Seed 0 is the solver's default.
-    """
-    return tuple([await checker.check(task, replace(limits, seed=seed)) for seed in seeds])
 
 
 _STATES = {

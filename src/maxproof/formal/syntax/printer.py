@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from maxproof.formal.syntax.ast import Attribute, Datatype, Declaration, Expr, Function, Lemma, Program, Stmt, Type
+from maxproof.formal.syntax.ast import Attribute, Datatype, Declaration, Expr, Function, Lemma, Program, Stmt
 from maxproof.formal.syntax.dialect import Dialect
 from maxproof.formal.syntax.print_shape import Place
 from maxproof.formal.syntax.print_statements import StatementPrinter
@@ -43,12 +43,6 @@ def print_expression(expression: Expr) -> str:
     """On one line, unless a calculation or a proof stands inside it."""
     writer = Writer()
     _DeclarationPrinter(writer, Dialect.DAFNY_4).expression(expression, Place.BODY)
-    return writer.printed().text
-
-
-def print_type(type_: Type) -> str:
-    writer = Writer()
-    _DeclarationPrinter(writer, Dialect.DAFNY_4).write_type(type_)
     return writer.printed().text
 
 

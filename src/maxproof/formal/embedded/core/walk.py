@@ -200,12 +200,6 @@ def substitute(term: Term, mapping: Mapping[str, Term]) -> Term:
     return cast(Term, _substituted(term, dict(mapping), _free_names(mapping)))
 
 
-def substitute_steps(steps: tuple[Step, ...], mapping: Mapping[str, Term]) -> tuple[Step, ...]:
-    """`substitute` in a whole body: variables that the steps define count as bound by it."""
-    whole = _substituted(Proved(steps, Bool(True)), dict(mapping), _free_names(mapping))
-    return cast(Proved, whole).statements
-
-
 def _free_names(mapping: Mapping[str, Term]) -> frozenset[str]:
     return frozenset(var.name for term in mapping.values() for var in free_variables(term))
 
