@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import pytest
@@ -23,7 +23,7 @@ from maxproof.formal.load import problem_from_text
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.results import Status
 from maxproof.formal.solution.check import check_solution
-from maxproof.formal.statements import Examined, examine, statement_statuses, status_of
+from maxproof.formal.statements import Examined, Statuses, examine, statement_statuses, status_of
 from maxproof.formal.syntax.ast import BoolLiteral, Lemma, Position
 
 LIMITS = Limits(resource=1_000_000, seconds=2.0, wall_seconds=30.0)
@@ -46,11 +46,12 @@ def problem(text: str) -> FormalProblem:
     return problem_from_text(text, Path("problem.dfy"))
 
 
-def statuses(texts: Iterable[str], accepted: Iterable[str] = ()) -> dict[str, Status]:
-    async def run() -> dict[str, Status]:
+def statuses(texts: Iterable[str], accepted: Mapping[str, list[str]] | None = None) -> Mapping[str, Status]:
+    async def run() -> Mapping[str, Status]:
         checker = EmbeddedChecker(1)
         try:
-            return await statement_statuses([problem(text) for text in texts], set(accepted), [checker], LIMITS)
+            problems = [problem(text) for text in texts]
+            return (await statement_statuses(problems, accepted or {}, [checker], LIMITS)).found
         finally:
             await checker.aclose()
 
@@ -82,7 +83,8 @@ def scripted(state: CheckState, *obligations: ObligationResult) -> Scripted:
 
 
 def test_only_statements_that_are_not_sound_are_named() -> None:
-    found = statuses([SOUND, VACUOUS, FALSE, PARTIAL, UNRESOLVED, RIGHT], accepted=["sound", "vacuous", "right"])
+    accepted = {name: ["{}"] for name in ("sound", "vacuous", "right")}
+    found = statuses([SOUND, VACUOUS, FALSE, PARTIAL, UNRESOLVED, RIGHT], accepted)
     assert found == {
         "vacuous": Status.VACUOUS,
         "false_one": Status.REFUTED,
@@ -122,24 +124,85 @@ def test_right_definitions_are_no_obstacle() -> None:
 
 async def test_a_problem_is_asked_one_question_only() -> None:
     checker = scripted(CheckState.FAILED)
-    await statement_statuses([problem(SOUND), problem(FALSE)], {"sound"}, [checker], LIMITS)
-    assert sorted(checker.asked) == ["false_one statement", "sound false"]
+    await statement_statuses([problem(SOUND), problem(FALSE)], {"sound": ["{}", "{}"]}, [checker], LIMITS)
+    assert sorted(checker.asked) == ["false_one statement", "sound false", "sound false"]
 
 
 async def test_one_checker_that_derives_false_is_enough() -> None:
     silent, loud = scripted(CheckState.TIMEOUT), scripted(CheckState.PROVED)
-    assert await statement_statuses([problem(SOUND)], {"sound"}, [silent, loud], LIMITS) == {"sound": Status.VACUOUS}
+    found = await statement_statuses([problem(SOUND)], {"sound": ["{}"]}, [silent, loud], LIMITS)
+    assert found == Statuses({"sound": Status.VACUOUS})
 
 
 @pytest.mark.parametrize(
     "state", [CheckState.TIMEOUT, CheckState.UNSUPPORTED, CheckState.TOOL_ERROR, CheckState.FAILED]
 )
 async def test_a_checker_without_an_answer_says_nothing(state: CheckState) -> None:
-    assert await statement_statuses([problem(SOUND), problem(FALSE)], {"sound"}, [scripted(state)], LIMITS) == {}
+    found = await statement_statuses([problem(SOUND), problem(FALSE)], {"sound": ["{}"]}, [scripted(state)], LIMITS)
+    failed = {"sound", "false_one"} if state is CheckState.TOOL_ERROR else set()
+    assert found == Statuses({}, frozenset(failed))
 
 
 async def test_an_unconfirmed_counterexample_refutes_nothing() -> None:
     claim = ObligationResult(
         ObligationKind.POSTCONDITION, ObligationState.REFUTED, Position(1, 1), "x > 3", "false_one"
     )
-    assert await statement_statuses([problem(FALSE)], (), [scripted(CheckState.FAILED, claim)], LIMITS) == {}
+    assert not (await statement_statuses([problem(FALSE)], {}, [scripted(CheckState.FAILED, claim)], LIMITS)).found
+
+
+SPLIT = """lemma split_sum(x: real, y: real)
+  requires is_rational(x) && is_rational(y) && !is_rational(x + y)
+  ensures x == 7.0
+{}"""
+HINTED = {
+    "body": "{ rational_sum(x, y); }",
+    "whole": """lemma split_sum(a: real, b: real)
+  requires is_rational(a) && is_rational(b) && !is_rational(a + b)
+  ensures a == 7.0
+{ rational_sum(a, b); }""",
+    "helper": """lemma step(a: real, b: real)
+  requires is_rational(a) && is_rational(b) && !is_rational(a + b)
+  ensures a > 6.0
+{ rational_sum(a, b); }
+lemma split_sum(x: real, y: real)
+  requires is_rational(x) && is_rational(y) && !is_rational(x + y)
+  ensures x == 7.0
+{ step(x, y); rational_sum(x, y); }""",
+    "helpers only": """lemma last(a: real, b: real)
+  requires is_rational(a) && is_rational(b) && !is_rational(a + b)
+  ensures a == 7.0
+{ first(a, b); }
+lemma first(a: real, b: real)
+  requires is_rational(a) && is_rational(b) && !is_rational(a + b)
+  ensures a == 7.0
+{ rational_sum(a, b); }
+lemma split_sum(x: real, y: real)
+  requires is_rational(x) && is_rational(y) && !is_rational(x + y)
+  ensures x == 7.0
+{ last(x, y); }""",
+}
+
+
+@pytest.mark.parametrize("proof", HINTED.values(), ids=HINTED)
+def test_a_contradiction_that_needs_the_proofs_hints_is_found(proof: str) -> None:
+    async def accepted() -> bool:
+        checker = EmbeddedChecker(1)
+        try:
+            return (await check_solution(problem(SPLIT), proof, checker, LIMITS)).accepted
+        finally:
+            await checker.aclose()
+
+    assert asyncio.run(accepted())
+    assert statuses([SPLIT], {"split_sum": [proof]}) == {"split_sum": Status.VACUOUS}
+
+
+def test_a_recursive_proof_or_an_impossible_case_of_a_sound_statement_shows_no_contradiction() -> None:
+    proof = """lemma never(n: nat) requires n > 5 && n < 3 ensures false {}
+lemma right(n: nat) ensures count(n) == n { if n > 5 && n < 3 { never(n); } if n > 0 { right(n - 1); } }"""
+    assert statuses([RIGHT], {"right": [proof, "{ if n > 0 { right(n - 1); } }"]}) == {}
+
+
+async def test_a_failed_tool_is_no_obstacle_to_another_ones_answer() -> None:
+    checkers = [scripted(CheckState.TOOL_ERROR), scripted(CheckState.PROVED)]
+    found = await statement_statuses([problem(SOUND)], {"sound": ["{}"]}, checkers, LIMITS)
+    assert found == Statuses({"sound": Status.VACUOUS})

@@ -53,7 +53,7 @@ class _Description(BaseModel):
     maxproof: str
     problems: list[_Problem]
     statements: dict[str, Status] = Field(default_factory=dict)
-    examined: dict[str, bool] = Field(default_factory=dict)
+    examined: dict[str, int] = Field(default_factory=dict)
     formal: FormalSettings
     settings: RunSettings
     served: dict[str, str] = Field(default_factory=dict)
@@ -65,8 +65,8 @@ class FormalFolder:
 
     Attributes:
         statements: problems whose statement an audit found vacuous, refuted or ill-formed.
-        examined: problems whose statement was looked at, each with whether it had an accepted proof by then: what is
-            asked of a statement depends on it.
+        examined: problems whose statement was looked at, each with how many different accepted proofs it had by then:
+            what is asked of a statement depends on them.
         served: by endpoint, the model that its server gave this run where the settings name none.
     """
 
@@ -77,7 +77,7 @@ class FormalFolder:
     version: str
     statements: Mapping[str, Status] = field(default_factory=dict)
     served: Mapping[str, str] = field(default_factory=dict)
-    examined: Mapping[str, bool] = field(default_factory=dict)
+    examined: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def journal(self) -> Path:
@@ -107,7 +107,7 @@ class FormalFolder:
         folder.save()
         return folder
 
-    def with_statements(self, found: Mapping[str, Status], examined: Mapping[str, bool]) -> FormalFolder:
+    def with_statements(self, found: Mapping[str, Status], examined: Mapping[str, int]) -> FormalFolder:
         """The same run with statements that were examined, those of `found` to be not sound; saved."""
         statements = {name: status for name, status in self.statements.items() if name not in examined}
         folder = replace(self, statements={**statements, **found}, examined={**self.examined, **examined})

@@ -16,7 +16,7 @@ from typing import Final
 from maxproof.formal.batch import run_batch
 from maxproof.formal.checkers.cache import CachedChecker, default_cache
 from maxproof.formal.checkers.certify import certify
-from maxproof.formal.checkers.choose import Installed, find_dafny, open_checker
+from maxproof.formal.checkers.choose import EMBEDDED, Installed, find_dafny, open_checker
 from maxproof.formal.checkers.types import Checker, CheckState, Limits
 from maxproof.formal.empty import EmptyProof
 from maxproof.formal.folder import FormalFolder
@@ -47,7 +47,6 @@ Observe = Callable[[Attempt], None]
 # Attempts that wait for a model need no processor: more of them run at once than there are workers.
 WAITING_FOR_MODELS: Final = 16
 EXAMINED_AT_ONCE: Final = 32  # statements between two times that their statuses are saved
-EMBEDDED: Final = "embedded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +84,22 @@ class CertifiedMethod:
         return replace(made, certified=str(result.tool) if result.state is CheckState.PROVED else "")
 
 
+class EarlierAttempts:
+    """`method`, asked only for what it hasn't given a verdict on in this run."""
+
+    def __init__(self, method: Method, store: AttemptStore) -> None:
+        self._method = method
+        self._store = store
+
+    @property
+    def name(self) -> str:
+        return self._method.name
+
+    async def attempt(self, problem: FormalProblem, seed: int) -> Attempt:
+        known = self._store.attempts.get((problem.name, self.name, seed))
+        return known if known is not None and known.scored else await self._method.attempt(problem, seed)
+
+
 async def run_formal(
     folder: FormalFolder,
     observe: Observe = lambda _: None,
@@ -112,7 +127,7 @@ async def run_formal(
         if MODEL_METHODS.intersection(formal.methods):
             caller = await stack.enter_async_context(_caller(folder, keep_served))
         checker = await _open(formal.checker, folder, stack)
-        methods = await _methods(folder, checker, caller, stack)
+        methods = await _methods(folder, checker, caller, store, stack)
         attempts = await _run(folder, methods, store, observe)
         if caller is not None:
             await caller.finish("formal")
@@ -128,17 +143,21 @@ async def _examine(
     stack: AsyncExitStack,
 ) -> FormalFolder:
     """The run with the statuses of its statements, saved as they are found; what is known is not asked again."""
-    accepted = {attempt.problem for attempt in attempts if attempt.accepted}
-    left = [p for p in folder.problems if folder.examined.get(p.name) is not (p.name in accepted)]
+    proofs: dict[str, dict[str, None]] = {problem.name: {} for problem in folder.problems}
+    for attempt in attempts:
+        if attempt.accepted:
+            proofs[attempt.problem][attempt.solution] = None
+    left = [problem for problem in folder.problems if folder.examined.get(problem.name) != len(proofs[problem.name])]
     checkers = [checker]
     if left and folder.formal.checker != EMBEDDED:  # the embedded checker finds counterexamples that a Dafny doesn't
         checkers.append(await _open(EMBEDDED, folder, stack))
     for first in range(0, len(left), EXAMINED_AT_ONCE):
         part = left[first : first + EXAMINED_AT_ONCE]
-        found = await statement_statuses(
-            part, accepted, checkers, replace(folder.formal.limits.limits(), resource=AUDIT_RESOURCE)
+        statuses = await statement_statuses(
+            part, proofs, checkers, replace(folder.formal.limits.limits(), resource=AUDIT_RESOURCE)
         )
-        folder = folder.with_statements(found, {problem.name: problem.name in accepted for problem in part})
+        answered = {p.name: len(proofs[p.name]) for p in part if p.name not in statuses.unanswered}
+        folder = folder.with_statements(statuses.found, answered)
         examined(first + len(part), len(left))
     return folder
 
@@ -164,7 +183,7 @@ def _workers(folder: FormalFolder) -> int:
 
 
 async def _methods(
-    folder: FormalFolder, checker: Checker, caller: Caller | None, stack: AsyncExitStack
+    folder: FormalFolder, checker: Checker, caller: Caller | None, store: AttemptStore, stack: AsyncExitStack
 ) -> list[Method]:
     formal = folder.formal
     limits = formal.limits.limits()
@@ -190,7 +209,7 @@ async def _methods(
         if name == "guided":
             return GuidedProof(caller, checker, limits, formal.guided, offer)
         lemmas = formal.guided.lemmas
-        return PopulationProof(caller, checker, limits, folder.settings.search, lemmas, symbolic, offer)
+        return PopulationProof(caller, checker, limits, folder.settings.search, lemmas, EarlierAttempts(symbolic, store), offer)
 
     made = [method(name) for name in formal.methods]
     if library is not None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from dataclasses import replace
 
 from maxproof.formal.checkers.cache import CachedChecker, default_cache
 from maxproof.formal.checkers.certify import certify
-from maxproof.formal.checkers.choose import find_dafny, open_checker
+from maxproof.formal.checkers.choose import EMBEDDED, find_dafny, open_checker
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.results import Status
 from maxproof.formal.settings import FormalSettings
@@ -17,19 +18,22 @@ from maxproof.formal.statements import AUDIT_RESOURCE, statement_statuses
 
 async def check_text(problem: FormalProblem, text: str, settings: FormalSettings) -> tuple[SolutionVerdict, Status]:
     """The verdict on a submission, certified by an installed Dafny where the settings ask for it, and the status that
-    the problem has by it: a proof of a vacuous statement is accepted, but solves nothing.
+    the problem has by it: a proof of a vacuous statement is accepted, but solves nothing, and where none is accepted
+    the statement itself may be refuted or ill-formed.
 
     Raises InputError for a checker that isn't there.
     """
     limits = settings.limits.limits()
     dafny = await find_dafny() if settings.certify else None
-    async with open_checker(settings.checker, workers=1) as opened:
-        checker = CachedChecker(opened, default_cache())
-        verdict = await check_solution(problem, text, checker, limits)
-        if not verdict.accepted:
-            return verdict, Status.OPEN
+    async with AsyncExitStack() as stack:
+        names = dict.fromkeys((settings.checker, EMBEDDED))  # only the embedded one finds counterexamples
+        checkers = [CachedChecker(await stack.enter_async_context(open_checker(n, 1)), default_cache()) for n in names]
+        verdict = await check_solution(problem, text, checkers[0], limits)
+        proofs = {problem.name: [text]} if verdict.accepted else {}
         audit = replace(limits, resource=AUDIT_RESOURCE)
-        statuses = await statement_statuses([problem], [problem.name], [checker], audit)
+        found = (await statement_statuses([problem], proofs, checkers, audit)).found
+    if not verdict.accepted:
+        return verdict, found.get(problem.name, Status.OPEN)
     if dafny is not None:
         verdict = replace(verdict, certified=await certify(solution_task(problem, text), dafny, limits))
-    return verdict, statuses.get(problem.name, Status.SOLVED)
+    return verdict, found.get(problem.name, Status.SOLVED)

@@ -28,6 +28,7 @@ from maxproof.formal.checkers.types import (
 from maxproof.formal.prelude.assemble import assemble
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.results import Status
+from maxproof.formal.solution.wrap import Wrapped, wrap
 from maxproof.formal.syntax.ast import BoolLiteral, Clause, Datatype
 
 AUDIT_RESOURCE: Final = 2_000_000  # units an obligation: whether `false` follows is mostly no, which takes all of them
@@ -74,31 +75,97 @@ async def examine(problem: FormalProblem, checker: Checker, limits: Limits) -> E
     )
 
 
-async def statement_statuses(
-    problems: Sequence[FormalProblem], accepted: Collection[str], checkers: Sequence[Checker], limits: Limits
-) -> dict[str, Status]:
-    """The problems of a run whose statement is vacuous, refuted or ill-formed, by name, in the order of `problems`.
+@dataclass(frozen=True, slots=True)
+class Statuses:
+    """What was found of several statements.
 
-    Where a proof was accepted the statement is well-formed and not refuted: only whether `false` follows is asked.
+    Attributes:
+        found: the vacuous, refuted and ill-formed ones, by name, in the order of the problems.
+        unanswered: those of the others for which a checker failed: they should be asked again.
+    """
+
+    found: Mapping[str, Status]
+    unanswered: frozenset[str] = frozenset()
+
+
+async def statement_statuses(
+    problems: Sequence[FormalProblem],
+    accepted: Mapping[str, Collection[str]],
+    checkers: Sequence[Checker],
+    limits: Limits,
+) -> Statuses:
+    """Which problems of a run have a statement that is vacuous, refuted or ill-formed.
+
+    Where a proof was accepted the statement is well-formed and not refuted: only whether `false` follows is asked, with
+    the empty body and with each accepted proof, whose hints may be what it takes to see the contradiction.
     Where none was, `false` doesn't follow in the checker's reach: only the statement itself is asked.
 
     Args:
-        accepted: names of the problems with an accepted proof.
+        accepted: the accepted proofs of the problems that have any.
         limits: of each check.
     """
 
-    async def one(problem: FormalProblem) -> Status:
-        if problem.name in accepted:
-            absurd = [await checker.check(_absurd_task(problem), limits) for checker in checkers]
-            return Status.VACUOUS if any(r.state is CheckState.PROVED for r in absurd) else Status.OPEN
+    async def one(problem: FormalProblem) -> tuple[Status, bool]:
+        if proofs := accepted.get(problem.name):
+            answers = [await _false_follows(problem, proofs, checker, limits) for checker in checkers]
+            vacuous = CheckState.PROVED in answers
+            return (Status.VACUOUS if vacuous else Status.OPEN), CheckState.TOOL_ERROR in answers
         results = [await checker.check(_statement_task(problem), limits) for checker in checkers]
+        failed = any(result.state is CheckState.TOOL_ERROR for result in results)
         if any(_resolves(r) is False or _well_formed(problem, r) is False for r in results):
-            return Status.ILL_FORMED
-        return Status.REFUTED if any(_confirmed(problem, r.obligations) for r in results) else Status.OPEN
+            return Status.ILL_FORMED, failed
+        return (Status.REFUTED if any(_confirmed(problem, r.obligations) for r in results) else Status.OPEN), failed
 
     async with asyncio.TaskGroup() as group:
-        found = {problem.name: group.create_task(one(problem)) for problem in problems}
-    return {name: task.result() for name, task in found.items() if task.result() is not Status.OPEN}
+        tasks = {problem.name: group.create_task(one(problem)) for problem in problems}
+    answers = {name: task.result() for name, task in tasks.items()}
+    return Statuses(
+        {name: status for name, (status, _) in answers.items() if status is not Status.OPEN},
+        frozenset(name for name, (status, failed) in answers.items() if status is Status.OPEN and failed),
+    )
+
+
+async def _false_follows(
+    problem: FormalProblem, proofs: Collection[str], checker: Checker, limits: Limits
+) -> CheckState:
+    """`PROVED` if `checker` derives `false` from the hypotheses, `TOOL_ERROR` if it failed at a question instead."""
+    states = [_answer((await checker.check(_absurd_task(problem), limits)).state)]
+    for proof in dict.fromkeys(proofs):
+        if CheckState.PROVED in states:
+            break
+        wrapped = wrap(problem, proof)
+        if isinstance(wrapped, Wrapped):
+            states.append(await _absurd_proof(wrapped, checker, limits))
+    return max(states, key=(CheckState.FAILED, CheckState.TOOL_ERROR, CheckState.PROVED).index)
+
+
+def _answer(state: CheckState) -> CheckState:
+    """Whatever isn't proved and no failure of the tool says the same: `FAILED`."""
+    return state if state in (CheckState.PROVED, CheckState.TOOL_ERROR) else CheckState.FAILED
+
+
+async def _absurd_proof(wrapped: Wrapped, checker: Checker, limits: Limits) -> CheckState:
+    """`PROVED` if an accepted proof shows `false` as well as its conclusion; else `FAILED` or `TOOL_ERROR`.
+
+    The contradiction may come out in a helper lemma that states only what is wanted of it. So every lemma is tried:
+    those that show `false` themselves conclude it for the others. All of them are proved as they stand, and no measure
+    changes, so that this is as sound as the proof itself.
+    """
+    absurd: set[str] = set()
+    failed = False
+    while True:
+        before = len(absurd)
+        for name in wrapped.own_lemmas:
+            if name in absurd:
+                continue
+            result = await checker.check(assemble(wrapped.absurd(absurd | {name}), [name]), limits)
+            failed = failed or result.state is CheckState.TOOL_ERROR
+            if result.state is CheckState.PROVED:
+                absurd.add(name)
+        if wrapped.lemma in absurd:
+            return CheckState.PROVED
+        if len(absurd) == before:
+            return CheckState.TOOL_ERROR if failed else CheckState.FAILED
 
 
 def _statement_task(problem: FormalProblem) -> CheckTask:

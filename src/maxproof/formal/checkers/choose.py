@@ -24,7 +24,8 @@ from maxproof.formal.checkers.processes import run_tool
 from maxproof.formal.checkers.types import Checker, Tool
 from maxproof.problems import InputError
 
-CHECKERS: Final = ("embedded", "dafny", "dafny-2.3", "dafny-4")
+EMBEDDED: Final = "embedded"
+CHECKERS: Final = (EMBEDDED, "dafny", "dafny-2.3", "dafny-4")
 VARIABLE: Final = "MAXPROOF_DAFNY"
 Installed: TypeAlias = Dafny23Paths | Dafny4Paths
 
@@ -87,7 +88,7 @@ async def available_checkers(path: str | None = None) -> tuple[str, ...]:
         dafnys = await find_dafnys(path)
     except InputError:
         dafnys = ()
-    return ("embedded", *dict.fromkeys(dafny.tool.name for dafny in dafnys))
+    return (EMBEDDED, *dict.fromkeys(dafny.tool.name for dafny in dafnys))
 
 
 @asynccontextmanager
@@ -107,7 +108,7 @@ async def open_checker(name: str, workers: int, path: str | None = None) -> Asyn
 async def _opened(name: str, workers: int, path: str | None) -> Checker:
     if name not in CHECKERS:
         raise InputError(f"no checker {name!r}: expected one of {', '.join(CHECKERS)}")
-    if name == "embedded":
+    if name == EMBEDDED:
         from maxproof.formal.embedded.checker import EmbeddedChecker
 
         return EmbeddedChecker(workers)

@@ -11,7 +11,7 @@ So are the problem's definitions: with a wrong contract among them anything coul
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
@@ -28,6 +28,7 @@ from maxproof.formal.syntax.ast import (
     Binder,
     BoolLiteral,
     CallStmt,
+    Clause,
     Datatype,
     Declaration,
     Lemma,
@@ -63,6 +64,21 @@ class Wrapped:
     targets: tuple[str, ...]
     lemma: str
     submitted: str = ""
+
+    @property
+    def own_lemmas(self) -> tuple[str, ...]:
+        """The submission's lemmas, then our copy of the problem's."""
+        lemmas = [each for each in self.declarations if isinstance(each, Lemma) and each.name != self.lemma]
+        return (*(each.name for each in lemmas if each.at.line <= PROBLEM_LINES), self.lemma)
+
+    def absurd(self, names: Collection[str]) -> tuple[Declaration, ...]:
+        """The declarations, where the lemmas in `names` conclude `false`; their bodies stay."""
+        return tuple(
+            replace(each, ensures=(Clause(BoolLiteral(False)),))
+            if isinstance(each, Lemma) and each.name in names
+            else each
+            for each in self.declarations
+        )
 
 
 def wrap(problem: FormalProblem, text: str) -> Wrapped | tuple[Finding, ...]:
