@@ -189,3 +189,11 @@ def test_proposals_are_the_same_every_time() -> None:
             yield from (proposal.lines for proposal in strategy(question(text)))
 
     assert list(made()) == list(made())
+
+
+async def test_a_guard_that_is_not_needed_goes() -> None:
+    async def accepts(part: tuple[str, ...]) -> bool:
+        return part in ((needed, guarded), (needed, "double(n);"))
+
+    needed, guarded = "if n > 0 { half(n - 1); }", "if n >= 0 && n < 9 { double(n); }"
+    assert await minimised((needed, guarded), accepts, 20) == (needed, "double(n);")
