@@ -49,7 +49,7 @@ class Symbolic:
         self.solution, self.state = solution, state
 
     async def attempt(self, problem: FormalProblem, seed: int) -> Attempt:
-        return Attempt(problem.name, self.name, seed, self.state, self.solution, checks=3, resource=11)
+        return Attempt(problem.name, self.name, seed, self.state, self.solution, checks=3, seconds=5.0, resource=11)
 
 
 async def test_one_accepted_proof_ends_it() -> None:
@@ -83,10 +83,11 @@ async def test_a_proof_by_the_symbolic_prover_asks_no_model() -> None:
 
 async def test_the_closest_symbolic_proof_is_a_candidate_beside_the_models() -> None:
     caller = script(open_body)
-    closest = "{ assert true; assert true; assert true; assert x > 5; }"
+    closest = "{ assert proof(1); assert proof(2); assert proof(3); assert x > 5; }"
     prover = Symbolic(closest, SolutionState.UNPROVED)
     attempt = await population(caller, symbolic=prover).attempt(problem(), 0)
     assert attempt.solution == closest
+    assert attempt.seconds >= 5.0  # what the symbolic prover took counts
     assert attempt.checks == 3 + 5 + 2 * 4
     generated = [address.candidate for address, _ in caller.asked if address.task == "generate"]
     assert sorted(generated) == [0, 1, 2, 3]  # the model has all of its own
@@ -192,10 +193,10 @@ async def test_hostile_candidates_are_at_zero_and_end_nothing() -> None:
 
 
 @given(st.integers(0, 40).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total))))
-def test_points_are_the_share_of_obligations(counts: tuple[int, int]) -> None:
+def test_points_are_the_credit(counts: tuple[int, int]) -> None:
     proved, total = counts
     for state in SolutionState:
-        verdict = SolutionVerdict(state, proved=proved, total=max(1, total))
+        verdict = SolutionVerdict(state, credit=proved / max(1, total))
         score = points(verdict)
         assert (score == 7) == verdict.accepted
         if state in (SolutionState.UNPROVED, SolutionState.TIMEOUT):

@@ -3,11 +3,11 @@
     method = PopulationProof(caller, checker, limits, settings, lemmas=12, symbolic=prover)
     attempt = await method.attempt(problem, seed=0)
 
-Fitness is exact: 7 points times the share of obligations that are proved, 7 only for an accepted proof, so one sample
-is enough (K_verify = 1) and one accepted proof ends the search. PATCH gets the messages on the obligations that failed,
-REWRITE takes another route, and both see one line on each other attempt. The symbolic prover goes first: if it proves
-the problem no model is asked, else its closest proof is a candidate beside the model's. No model ranks: of the accepted
-proofs the shortest wins.
+Fitness is exact: 7 points times the share of obligations that are proved and rest on nothing unproved, 7 only for an
+accepted proof, so one sample is enough (K_verify = 1) and one accepted proof ends the search. PATCH gets the messages
+on the obligations that failed, REWRITE takes another route, and both see one line on each other attempt. The symbolic
+prover goes first: if it proves the problem no model is asked, else its closest proof is a candidate beside the model's.
+No model ranks: of the accepted proofs the shortest wins.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def formal_search(settings: SearchSettings, seed: int, symbolic: int, heading: i
 
 
 def points(verdict: SolutionVerdict) -> float:
-    """0..7: the share of obligations that are proved, rounded down and below 7 unless the solution is accepted.
+    """0..7: the verdict's credit, rounded down and below 7 unless the solution is accepted.
 
     What is no proof of this problem (a cheat, another statement, no Dafny) has none, whatever it proves.
     """
@@ -72,8 +72,7 @@ def points(verdict: SolutionVerdict) -> float:
         return float(MAX_POINTS)
     if verdict.state not in (SolutionState.UNPROVED, SolutionState.TIMEOUT):
         return 0.0
-    share = verdict.proved / max(1, verdict.total)
-    return float(min(MAX_POINTS - 1, int(MAX_POINTS * share)))
+    return float(min(MAX_POINTS - 1, int(MAX_POINTS * verdict.credit)))
 
 
 def verification_of(verdict: SolutionVerdict, sample: int) -> Verification:
@@ -173,7 +172,7 @@ class PopulationProof:
     Args:
         settings: candidates, rounds and parents; what an exact fitness decides is set by `formal_search`.
         lemmas: how many lemmas the model is shown.
-        symbolic: the symbolic prover; None for the model alone.
+        symbolic: the symbolic prover, or its earlier attempts; None for the model alone. What it cost counts.
         offer: learned lemmas.
         observe: gets the engine's events.
     """
@@ -205,8 +204,8 @@ class PopulationProof:
 
         A search that a refused call (budget, endpoint) cut short is without a verdict, unless it has found a proof.
         """
-        started = time.monotonic()
         first = None if self._symbolic is None else await self._symbolic.attempt(problem, seed)
+        started = time.monotonic()
         if first is not None and first.accepted:
             return replace(first, method=self.name)
         proofs = [first.solution] if first is not None and first.solution else []
@@ -232,7 +231,7 @@ class PopulationProof:
             SolutionState.TOOL_ERROR,
             checker=str(self._checker.tool),
             checks=len(results) + (first.checks if first is not None else 0),
-            seconds=time.monotonic() - started,
+            seconds=time.monotonic() - started + (first.seconds if first is not None else 0.0),
             resource=sum(one.resource for one in results) + (first.resource if first is not None else 0),
             calls=caller.calls,
             prompt_tokens=caller.prompt_tokens,

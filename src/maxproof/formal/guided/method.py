@@ -101,4 +101,4 @@ class GuidedProof:
 
 def _rank(checked: tuple[SolutionVerdict, str]) -> tuple[bool, float]:
     verdict, _ = checked
-    return verdict.accepted, verdict.proved / max(1, verdict.total)
+    return verdict.accepted, verdict.credit

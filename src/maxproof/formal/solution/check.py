@@ -22,9 +22,10 @@ from maxproof.formal.checkers.types import (
 )
 from maxproof.formal.prelude.assemble import assemble
 from maxproof.formal.problem import FormalProblem
+from maxproof.formal.solution.credit import credit
 from maxproof.formal.solution.types import Finding, SolutionState, SolutionVerdict
 from maxproof.formal.solution.wrap import PROBLEM_LINES, Wrapped, wrap
-from maxproof.formal.syntax.ast import NOWHERE, Position
+from maxproof.formal.syntax.ast import NOWHERE, Lemma, Position
 from maxproof.problems import InputError
 
 _STATES: Final = {
@@ -90,7 +91,8 @@ def judge(wrapped: Wrapped, result: CheckResult) -> SolutionVerdict:
     findings.sort(key=lambda finding: (finding.state is not state, finding.at == NOWHERE, finding.at))
     total = result.total if result.total is not None else max(1, len(failed))
     proved = result.proved if result.proved is not None else (total if state is SolutionState.ACCEPTED else 0)
-    return SolutionVerdict(state, tuple(findings), result, None, proved, max(total, 1))
+    share = credit(result, wrapped.declarations, (wrapped.lemma, wrapped.submitted))
+    return SolutionVerdict(state, tuple(findings), result, None, proved, max(total, 1), share)
 
 
 def _of_obligation(wrapped: Wrapped, found: ObligationResult, state: SolutionState) -> Finding:
@@ -112,11 +114,19 @@ def _of_obligation(wrapped: Wrapped, found: ObligationResult, state: SolutionSta
     return Finding(
         SolutionState.TIMEOUT if state is SolutionState.TIMEOUT else SolutionState.UNPROVED,
         text,
-        f"{what} {how}: {text}",
+        f"{what}{_of_helper(wrapped, found.lemma)} {how}: {text}",
         _in_submission(found.at),
         found.kind.value,
         dict(found.counterexample),
     )
+
+
+def _of_helper(wrapped: Wrapped, name: str) -> str:
+    """Which helper an obligation belongs to: a gap in one says nothing of the problem. "" for the problem's lemma."""
+    if name in ("", wrapped.lemma, wrapped.submitted):
+        return ""
+    helper = next((each for each in wrapped.declarations if each.name == name), None)
+    return f" of helper {'lemma' if isinstance(helper, Lemma) else 'function'} {name}" if helper is not None else ""
 
 
 def _of_message(wrapped: Wrapped, message: str, at: Position, state: SolutionState) -> Finding:

@@ -57,7 +57,8 @@ class SolutionVerdict:
     Attributes:
         result: the checker's result; None when the audit or the parser refused before any checker ran.
         certified: the result of the fresh-process check by an installed Dafny, when one was asked for.
-        proved, total: obligations of the submission, for partial credit; (0, 1) when refused before any check.
+        proved, total: obligations of the submission; (0, 1) when refused before any check.
+        credit: 0..1, the share of them that are proved and rest on nothing unproved.
     """
 
     state: SolutionState
@@ -66,6 +67,7 @@ class SolutionVerdict:
     certified: CheckResult | None = None
     proved: int = 0
     total: int = 1
+    credit: float = 0.0
 
     @property
     def accepted(self) -> bool:
