@@ -22,7 +22,7 @@ from maxproof.formal.statements import statement_statuses
 
 FOLDER = Path(__file__).parents[2] / "examples" / "formal"
 SOLUTIONS = Path(__file__).parent / "solutions"
-PROBLEMS = load_formal_problems(FOLDER)
+PROBLEMS = load_formal_problems(FOLDER).problems
 DOMAINS = (
     "algebra",
     "number theory",
@@ -78,7 +78,8 @@ def test_no_statement_is_vacuous():
     async def statuses() -> dict[str, Status]:
         async with open_checker("embedded", 1) as checker:
             limits = Limits(resource=1_000_000, seconds=2.0, wall_seconds=20.0)
-            return await statement_statuses(PROBLEMS, {p.name for p in PROBLEMS}, [checker], limits)
+            found = await statement_statuses(PROBLEMS, {p.name: [solution(p)] for p in PROBLEMS}, [checker], limits)
+            return found.found
 
     assert asyncio.run(statuses()) == {}
 

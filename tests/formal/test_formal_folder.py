@@ -41,6 +41,11 @@ def test_what_is_created_is_opened_again(tmp_path: Path) -> None:
     assert open_formal_run(made.path).served == served.served == {"default": "model-1"}
 
 
+def test_what_was_unreadable_stays_known(tmp_path: Path) -> None:
+    made = create_formal_run(tmp_path / "run", problems(), FORMAL, SETTINGS, "1.2", unreadable=["p.dfy:1:2: wrong"])
+    assert open_formal_run(made.path).unreadable == made.unreadable == ("p.dfy:1:2: wrong",)
+
+
 def test_a_problem_made_in_memory_can_be_resumed(tmp_path: Path) -> None:
     bare = replace(problem(), source="", file=None)
     made = create_formal_run(tmp_path / "run", [bare], FormalSettings(), RunSettings(), "1.2")

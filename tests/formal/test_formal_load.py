@@ -35,6 +35,14 @@ def test_the_problem_is_the_lemma_with_an_empty_body(tmp_path):
         ("lemma A()\n  ensures x +;\n{}", "p.dfy:2:14: found ';', expected an expression"),
         ("lemma A()", "p.dfy:1:1: lemma 'A' has no body"),
         ("function f(): int lemma A() {}", "p.dfy:1:1: 'f' has no body"),
+        ("lemma A(s: set<int>)\n  ensures s == {}\n", "p.dfy:2:16: lemma 'A' has no body: this {} was read as an expr"),
+        ("lemma A(s: set<int>) requires s == {}\n  ensures s <= s", "p.dfy:1:1: lemma 'A' has no body ("),
+        ("lemma A(x: int)\n  ensures f(x) == 0 {}", "p.dfy:2:11: "),
+        ("lemma A(x: int)\n  ensures x == 1.0 {}", "p.dfy:2:"),
+        ("function f(x: int): int {\n  x && true\n}\nlemma A(x: int) ensures f(x) == 0 {}", "p.dfy:2:"),
+        ("\nlemma gcd(x: int) ensures x == x {}", "p.dfy:2:1: 'gcd' is a name of the prelude"),
+        ("datatype d = One |\n  Complex(x: int)\nlemma A() {}", "p.dfy:2:3: 'Complex' is a name of the prelude"),
+        ("datatype d = One | Two\nlemma One() {}", "p.dfy:2:1: 'One' is a name of the prelude or declared twice"),
         ("method M() {} lemma A() {}", "not supported: 'method' declarations; write a lemma"),
     ],
 )
@@ -51,16 +59,35 @@ def test_a_folder_is_read_in_order_with_splits(tmp_path):
         (tmp_path / folder).mkdir(exist_ok=True)
         (tmp_path / folder / f"{name}.dfy").write_text(SQUARE.replace("Square", name))
     (tmp_path / "notes.txt").write_text("nothing")
-    found = load_formal_problems(tmp_path)
+    found = load_formal_problems(tmp_path).problems
     assert [(problem.name, problem.split) for problem in found] == [("C", ""), ("A", "test"), ("B", "valid")]
 
 
-def test_a_folder_without_problems_or_with_two_of_one_name(tmp_path):
+def test_a_folder_without_problems(tmp_path):
     with pytest.raises(InputError, match=r"no \.dfy file in the folder"):
         load_formal_problems(tmp_path)
+
+
+def test_bad_files_of_a_set_are_named_and_the_others_read(tmp_path):
     (tmp_path / "a.dfy").write_text(SQUARE)
     (tmp_path / "b.dfy").write_text(SQUARE)
-    with pytest.raises(InputError, match=r"b\.dfy: problem 'Square' is there twice, first in .*a\.dfy"):
+    (tmp_path / "c.dfy").write_text("lemma A(")
+    (tmp_path / "d.dfy").write_bytes(b"\xff\xfe")
+    (tmp_path / "e.dfy").write_text("lemma E(x: int)\n  ensures nothing(x)\n{}")
+    (tmp_path / "f.dfy").write_text(SQUARE.replace("Square", "Last"))
+    found = load_formal_problems(tmp_path)
+    assert [problem.name for problem in found.problems] == ["Square", "Last"]
+    duplicate, syntax, encoding, name = found.unreadable
+    assert duplicate.startswith(f"{tmp_path}/b.dfy: problem 'Square' is there twice, first in {tmp_path}/a.dfy")
+    assert syntax.startswith(f"{tmp_path}/c.dfy:1:9: ")
+    assert encoding.startswith(f"{tmp_path}/d.dfy")
+    assert name.startswith(f"{tmp_path}/e.dfy:2:11: ")
+    assert "nothing" in name
+
+
+def test_a_set_of_which_nothing_can_be_read_is_an_error(tmp_path):
+    (tmp_path / "a.dfy").write_text("lemma A(")
+    with pytest.raises(InputError, match=r"a\.dfy:1:9: "):
         load_formal_problems(tmp_path)
 
 
@@ -72,7 +99,7 @@ def test_records(tmp_path):
         json.dumps({"dafny": SQUARE.replace("Square", "Other")}),
     ]
     file.write_text("\n".join(lines))
-    first, second = load_formal_problems(file)
+    first, second = load_formal_problems(file).problems
     assert (first.name, first.split, first.domain, first.origin) == ("Square", "test", "algebra", "o")
     assert (second.name, second.split) == ("Other", "")
 
@@ -86,6 +113,7 @@ def test_records(tmp_path):
         ("{}", "set.jsonl:1: dafny: missing"),
         ('{"dafny": 3}', "set.jsonl:1: dafny: expected a text"),
         ('{"dafny": "lemma A("}', "set.jsonl:1: dafny: 1:9: found the end of the text"),
+        (json.dumps({"dafny": "lemma A(x: int)\n ensures y {}"}), "set.jsonl:1: dafny: 2:10: "),
         (json.dumps({"dafny": SQUARE, "name": "Q"}), "the problem is named 'Square', expected 'Q'"),
     ],
 )

@@ -69,6 +69,51 @@ def test_check_tells_a_proof_from_a_gap_a_typo_and_a_vacuous_problem(write: Writ
     assert nothing.stdout.startswith("Vacuous: ")
 
 
+@pytest.mark.parametrize(
+    ("text", "said", "status"), [(FALSE, "Refuted: ", "refuted"), (WRONG_DEFINITION, "Ill-formed: ", "ill_formed")]
+)
+def test_check_says_what_is_wrong_with_the_statement(text: str, said: str, status: str, write: Write) -> None:
+    file, proof = write("p.dfy", text), write("proof.dfy", "{ assert true; }")
+    done = maxproof("formal", "check", file, proof)
+    assert (done.returncode, done.stdout.startswith(said)) == (3, True), done.stdout
+    shown = json.loads(maxproof("formal", "check", file, proof, "--json").stdout)
+    assert (shown["status"], shown["accepted"]) == (status, False)
+    failed = [one["at"] for one in shown["result"]["obligations"] if one["state"] == "refuted"]
+    assert [at["file"] for at in failed] == ["problem"] * len(failed) != []
+    assert all(1 <= at["line"] <= len(text.splitlines()) for at in failed)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("lemma p(x: int)\n  ensures unknown(x)\n{}", "p.dfy:2:11: "),
+        ("lemma gcd(x: int) ensures x == x {}", "p.dfy:1:1: 'gcd' is a name of the prelude"),
+    ],
+)
+def test_a_mistake_in_the_problem_is_not_blamed_on_the_submission(text: str, said: str, write: Write) -> None:
+    done = maxproof("formal", "check", write("p.dfy", text), write("proof.dfy", "{}"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+def test_a_bad_file_of_a_set_is_told_of_and_the_others_are_tried(write: Write, tmp_path: Path) -> None:
+    write("set/a.dfy", SQUARE)
+    write("set/b.dfy", "lemma b(")
+    run = tmp_path / "run"
+    done = maxproof("formal", "baseline", tmp_path / "set", "--out", run, "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert "b.dfy:1:9: " in done.stderr
+    assert "unreadable, and left out: 1" in done.stdout
+    result = json.loads((run / "result.json").read_text())
+    (line,) = result["unreadable"]
+    assert "b.dfy:1:9: " in line
+    assert result["statuses"] == {"square": "solved"}
+    assert "1 unreadable" in (run / "report.html").read_text()
+    again = maxproof("resume", run, "--json", "--quiet")
+    assert json.loads(again.stdout)["unreadable"] == [line]
+    assert [json.loads(one)["event"] for one in again.stderr.splitlines()] == ["unreadable"]
+
+
 def test_both_ways_to_prove_do_the_same(write: Write, tmp_path: Path) -> None:
     square = write("s.dfy", SQUARE)
     for number, words in enumerate((["prove"], ["formal", "prove"])):

@@ -37,11 +37,16 @@ FEW: Final = 60  # problems whose table goes to a file or pipe too
 def start(
     problems: Path, out: Path | None, name: str, formal: FormalSettings, models: RunSettings | None = None
 ) -> FormalFolder:
-    """Makes the folder of a run over a set of problems. Raises InputError, also for a checker that isn't there."""
+    """Makes the folder of a run over a set of problems without those that can't be read.
+
+    Raises InputError: none can be read, a checker that isn't there.
+    """
     found = load_formal_problems(problems)
     run_async(_tools(formal))
     path = out if out is not None else new_run_path(Path("runs"), f"{name}-{problems.stem}")
-    return create_formal_run(path, found, formal, models or RunSettings(), __version__)
+    return create_formal_run(
+        path, found.problems, formal, models or RunSettings(), __version__, unreadable=found.unreadable
+    )
 
 
 def start_proof(
@@ -84,7 +89,13 @@ async def _tools(formal: FormalSettings) -> None:
 
 
 def go_on(folder: FormalFolder, *, as_json: bool, quiet: bool) -> ExitCode:
-    """Runs or resumes, writes the outputs and prints the outcome. Returns how the command should end."""
+    """Runs or resumes, writes the outputs and prints the outcome. Returns how the command should end.
+
+    What could not be read of the set is told first, a line each.
+    """
+    for line in folder.unreadable:
+        event = json.dumps({"event": "unreadable", "message": line})
+        typer.echo(event if as_json else visible(f"Unreadable: {line}"), err=True)
     done = sum(attempt.scored for attempt in _stored(folder))
     with progress(folder, done, as_json=as_json, quiet=quiet) as observe:
         outcome = run_async(run_formal(folder, observe, observe.examined))

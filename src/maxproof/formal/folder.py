@@ -57,6 +57,7 @@ class _Description(BaseModel):
     formal: FormalSettings
     settings: RunSettings
     served: dict[str, str] = Field(default_factory=dict)
+    unreadable: list[str] = Field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class FormalFolder:
         examined: problems whose statement was looked at, each with how many different accepted proofs it had by then:
             what is asked of a statement depends on them.
         served: by endpoint, the model that its server gave this run where the settings name none.
+        unreadable: of each problem of the set that couldn't be read, why, in a line; it is no part of the run.
     """
 
     path: Path
@@ -78,6 +80,7 @@ class FormalFolder:
     statements: Mapping[str, Status] = field(default_factory=dict)
     served: Mapping[str, str] = field(default_factory=dict)
     examined: Mapping[str, int] = field(default_factory=dict)
+    unreadable: tuple[str, ...] = ()
 
     @property
     def journal(self) -> Path:
@@ -135,6 +138,7 @@ class FormalFolder:
             formal=self.formal,
             settings=self.settings,
             served=dict(self.served),
+            unreadable=list(self.unreadable),
         )
         text = json.dumps(description.model_dump(mode="json"), indent=1, ensure_ascii=True)
         write_atomically(self.path / "run.json", text + "\n")
@@ -147,9 +151,11 @@ def create_formal_run(
     settings: RunSettings,
     version: str,
     statements: Mapping[str, Status] | None = None,
+    unreadable: Sequence[str] = (),
 ) -> FormalFolder:
     """Makes a new run folder. Raises InputError when `path` already holds a run or can't be written."""
-    folder = FormalFolder(path, tuple(map(_with_source, problems)), formal, settings, version, statements or {})
+    read = tuple(map(_with_source, problems))
+    folder = FormalFolder(path, read, formal, settings, version, statements or {}, unreadable=tuple(unreadable))
     try:
         if (path / "run.json").exists():
             raise InputError("already holds a run", file=path, hint=f"go on with it: maxproof resume {path}")
@@ -208,4 +214,5 @@ def open_formal_run(path: Path) -> FormalFolder:
         found.statements,
         found.served,
         found.examined,
+        tuple(found.unreadable),
     )

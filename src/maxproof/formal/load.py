@@ -4,21 +4,24 @@
     load_formal_problems(Path("problems/"))       # a folder of them, one such file, or a .jsonl with Dafny text
 
 A file's other declarations (functions, datatypes, lemmas with proofs) are definitions that the statement may use.
-Whatever is wrong with a file is an `InputError` with file, line and column.
+Whatever is wrong with a file is an `InputError` with file, line and column: unknown names and wrong types too, so that
+no submission is blamed for them.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from maxproof.formal.problem import FormalProblem
-from maxproof.formal.syntax.ast import Datatype, Declaration, Position
+from maxproof.formal.syntax.ast import NOWHERE, Datatype, Declaration, Lemma, Position, SetDisplay
 from maxproof.formal.syntax.errors import DafnySyntaxError
 from maxproof.formal.syntax.parse import parse_program
+from maxproof.formal.syntax.walk import descendants
 from maxproof.problems.errors import InputError, Place, nearest
 from maxproof.problems.text import read_lines, read_text, unix_newlines
 
@@ -28,39 +31,81 @@ _ORIGIN: Final = re.compile(r"^// SHA-256 of the Lean statement: ([0-9a-f]{64})$
 _FIELDS: Final = ("dafny", "name", "split", "domain", "origin")
 
 
+@dataclass(frozen=True, slots=True)
+class FormalSet:
+    """The problems of a set that can be read, in order, and of each other one why it can't, a line each."""
+
+    problems: tuple[FormalProblem, ...]
+    unreadable: tuple[str, ...] = ()
+
+
 def load_formal_problem(path: Path) -> FormalProblem:
     """The problem of a `.dfy` file. Raises InputError."""
-    return problem_from_text(read_text(path, MAX_BYTES), path)
+    problem = problem_from_text(read_text(path, MAX_BYTES), path)
+    _resolve(problem, path)
+    return problem
 
 
-def load_formal_problems(path: Path) -> list[FormalProblem]:
+def load_formal_problems(path: Path) -> FormalSet:
     """All problems of a folder (read recursively, in the order of their paths), a `.dfy` file or a `.jsonl` file.
 
     A folder's sub-folders name the split. A line of a `.jsonl` file is an object with `dafny`, and may have `name`,
-    `split`, `domain` and `origin`. Raises InputError: nothing found, a bad file, two problems of one name.
+    `split`, `domain` and `origin`. A bad file or line, and a later problem of a name that is there already, is
+    unreadable; the others are read all the same. Raises InputError: nothing found, or nothing that can be read.
     """
     if path.is_dir():
         files = sorted(path.rglob("*.dfy"))
         if not files:
             raise InputError("no .dfy file in the folder", file=path)
-        problems = [
-            replace(load_formal_problem(file), split="" if file.parent == path else file.parent.name) for file in files
-        ]
-        places = [Place(file) for file in files]
-    elif path.suffix == ".jsonl":
-        problems, places = _records(path)
-        if not problems:
-            raise InputError("no problem in the file", file=path)
-    else:
-        return [load_formal_problem(path)]
-    seen: dict[str, Place] = {}
-    for problem, place in zip(problems, places, strict=True):
-        if problem.name in seen:
-            earlier = seen[problem.name]
+        return _readable(_in_folder(path, files))
+    if path.suffix == ".jsonl":
+        return _readable(_in_lines(path))
+    return FormalSet((load_formal_problem(path),))
+
+
+Read = tuple[Place, FormalProblem | InputError]
+
+
+def _in_folder(path: Path, files: Iterable[Path]) -> Iterator[Read]:
+    for file in files:
+        try:
+            problem = load_formal_problem(file)
+            yield Place(file), replace(problem, split="" if file.parent == path else file.parent.name)
+        except InputError as wrong:
+            yield Place(file), wrong
+
+
+def _in_lines(path: Path) -> Iterator[Read]:
+    empty = True
+    for number, line in read_lines(path, 2 * MAX_BYTES):
+        if not line.strip():
+            continue
+        empty = False
+        place = Place(path, number)
+        try:
+            yield place, _record(line, place)
+        except InputError as wrong:
+            yield place, wrong
+    if empty:
+        raise InputError("no problem in the file", file=path)
+
+
+def _readable(found: Iterable[Read]) -> FormalSet:
+    problems: dict[str, tuple[FormalProblem, Place]] = {}
+    wrong: list[InputError] = []
+    for place, problem in found:
+        if isinstance(problem, InputError):
+            wrong.append(problem)
+        elif problem.name in problems:
+            earlier = problems[problem.name][1]
             where = str(earlier.file) if earlier.file != place.file else str(earlier)
-            raise place.error(f"problem '{problem.name}' is there twice, first in {where}", hint="rename one of them")
-        seen[problem.name] = place
-    return problems
+            message = f"problem '{problem.name}' is there twice, first in {where}"
+            wrong.append(place.error(message, hint="rename one of them"))
+        else:
+            problems[problem.name] = problem, place
+    if not problems:
+        raise wrong[0]
+    return FormalSet(tuple(problem for problem, _ in problems.values()), tuple(map(str, wrong)))
 
 
 def problem_from_text(text: str, file: Path, name: str = "") -> FormalProblem:
@@ -75,7 +120,7 @@ def problem_from_text(text: str, file: Path, name: str = "") -> FormalProblem:
     text = unix_newlines(text)
 
     def error(message: str, at: Position, hint: str | None = None) -> InputError:
-        return InputError(message, file=f"{file}:{at.line}:{at.column}", hint=hint)
+        return _error(file, message, at, hint)
 
     try:
         program = parse_program(text)
@@ -87,6 +132,10 @@ def problem_from_text(text: str, file: Path, name: str = "") -> FormalProblem:
         raise error("no lemma with an empty body", Position(1, 1), hint)
     for lemma in lemmas:
         if lemma.body is None:
+            braces = _braces_at_the_end(lemma)
+            if braces is not None:
+                message = f"lemma '{lemma.name}' has no body: this {{}} was read as an expression, the empty set"
+                raise error(message, braces, "write the body {} after it")
             raise error(f"lemma '{lemma.name}' has no body", lemma.at, "the problem is the lemma with the body {}")
     if len(lemmas) > 1:
         message = f"two lemmas with an empty body, '{lemmas[0].name}' and '{lemmas[1].name}', expected one"
@@ -102,20 +151,50 @@ def problem_from_text(text: str, file: Path, name: str = "") -> FormalProblem:
     return FormalProblem(lemma, definitions, text, file, origin=origin[1] if origin else "")
 
 
+def _error(file: str | Path, message: str, at: Position, hint: str | None = None) -> InputError:
+    return InputError(message, file=f"{file}:{at.line}:{at.column}", hint=hint)
+
+
 def _bodiless(declaration: Declaration) -> bool:
     return not isinstance(declaration, Datatype) and declaration.body is None
 
 
-def _records(path: Path) -> tuple[list[FormalProblem], list[Place]]:
-    problems: list[FormalProblem] = []
-    places: list[Place] = []
-    for number, line in read_lines(path, 2 * MAX_BYTES):
-        if not line.strip():
-            continue
-        place = Place(path, number)
-        problems.append(_record(line, place))
-        places.append(place)
-    return problems, places
+def _braces_at_the_end(lemma: Lemma) -> Position | None:
+    """Where an empty set is the last that is written of a lemma."""
+    last = max(descendants(lemma), key=lambda node: node.at, default=None)
+    return last.at if isinstance(last, SetDisplay) and not last.items else None
+
+
+def _resolve(problem: FormalProblem, file: str | Path) -> None:
+    """Raises InputError for names and types that are wrong. What only the embedded checker can't read is none."""
+    # Imported here: who only reads runs needs no resolver.
+    from maxproof.formal.embedded.errors import ResolutionError, Unsupported
+    from maxproof.formal.embedded.resolve.program import resolve
+    from maxproof.formal.prelude.assemble import assemble
+    from maxproof.formal.prelude.load import prelude
+
+    declarations = (*problem.definitions, problem.lemma)
+    taken = {name for part in (prelude().definitions, prelude().library) for name, _ in _declared(part.declarations)}
+    for name, at in _declared(declarations):
+        if name in taken:
+            raise _error(file, f"'{name}' is a name of the prelude or declared twice", at, "give it another name")
+        taken.add(name)
+    try:
+        resolve(assemble(declarations, [problem.name]).program)
+    except ResolutionError as wrong:
+        first = wrong.diagnostics[0]
+        raise _error(file, first.message, first.at if first.at != NOWHERE else problem.lemma.at) from None
+    except Unsupported:
+        pass  # another checker may read it
+
+
+def _declared(declarations: Iterable[Declaration]) -> Iterator[tuple[str, Position]]:
+    """Every name that they declare, datatypes' constructors included."""
+    for declaration in declarations:
+        yield declaration.name, declaration.at
+        if isinstance(declaration, Datatype):
+            for constructor in declaration.constructors:
+                yield constructor.name, constructor.at
 
 
 def _record(line: str, place: Place) -> FormalProblem:
@@ -132,6 +211,7 @@ def _record(line: str, place: Place) -> FormalProblem:
         raise place.error("missing", field="dafny", hint=nearest("dafny", raw) or "the text of the problem's .dfy file")
     try:
         problem = problem_from_text(raw["dafny"], Path(place.file), raw.get("name", ""))
+        _resolve(problem, place.file)
     except InputError as wrong:
         # The text's own lines stand inside one line of the file.
         inner = (wrong.file or "").removeprefix(str(place.file)).strip(":")

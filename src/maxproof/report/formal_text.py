@@ -11,8 +11,10 @@ from maxproof.formal.checkers.types import CheckState
 from maxproof.formal.results import Attempt, Status
 from maxproof.formal.solution.feedback import OPENINGS, describe
 from maxproof.formal.solution.types import SolutionVerdict
+from maxproof.formal.solution.wrap import PROBLEM_LINES
 from maxproof.formal.statistics import MeanRate, Rate
 from maxproof.formal.summary import MethodSummary, PassAtK, ProblemSummary
+from maxproof.formal.syntax.ast import NOWHERE
 from maxproof.models.template import visible
 from maxproof.report.formal_view import Entry, FormalView
 from maxproof.report.layout import filled, one_line, quoted, table, terminal_width
@@ -44,7 +46,9 @@ def render_verdict(verdict: SolutionVerdict, status: Status) -> str:
         words = verdict_words(verdict.result, verdict.certified)
         lines = [words[0].upper() + words[1:]]
     else:
-        lines = [OPENINGS[verdict.state]]
+        unsound = status in (Status.REFUTED, Status.ILL_FORMED)
+        said = f"{STATUS_NAMES[status].capitalize()}: {STATUS_MEANINGS[status]}"
+        lines = [*([filled(said, width)] if unsound else []), OPENINGS[verdict.state]]
     lines += [filled(describe(finding), width, first="- ") for finding in verdict.findings]
     if verdict.result is not None:
         counted = "" if verdict.accepted else f"{verdict.proved} of {verdict.total} obligations proved, "
@@ -56,8 +60,25 @@ def render_verdict(verdict: SolutionVerdict, status: Status) -> str:
 
 
 def verdict_json(verdict: SolutionVerdict, status: Status) -> dict[str, Any]:
-    """The verdict with its findings and the results behind it."""
-    return {"accepted": verdict.accepted, "status": status, **asdict(verdict)}
+    """The verdict with its findings and the results behind it.
+
+    Places are in the submission; one with `"file": "problem"` is in the problem file; null where there is none.
+    """
+    return {"accepted": verdict.accepted, "status": status, **_with_places(asdict(verdict))}
+
+
+def _with_places(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_with_places(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() != {"line", "column"} or not isinstance(value["line"], int):
+        return {key: _with_places(item) for key, item in value.items()}
+    if value == asdict(NOWHERE):
+        return None
+    if value["line"] > PROBLEM_LINES:
+        return {**value, "line": value["line"] - PROBLEM_LINES, "file": "problem"}
+    return value
 
 
 def render_set(view: FormalView, *, each_problem: bool) -> str:
@@ -74,6 +95,9 @@ def render_set(view: FormalView, *, each_problem: bool) -> str:
         if summary.errors:
             told = ", ".join(f"{count} {kind}" for kind, count in summary.errors.items())
             notes.append(filled(f"refused under {summary.method}: {told}", width))
+    if view.folder.unreadable:
+        notes.append(f"unreadable, and left out: {len(view.folder.unreadable)}")
+        notes += [filled(one_line(line), width, first="- ") for line in view.folder.unreadable[:NAMES_TOLD]]
     if view.unscored:
         names = named(dict.fromkeys(attempt.problem for attempt in view.unscored))
         notes.append(filled(f"not scored, and tried again on resume: {names}", width))
@@ -199,6 +223,7 @@ def run_json(view: FormalView) -> dict[str, Any]:
     return {
         "run": view.folder.path.name,
         "stopped": view.stop.reason,
+        "unreadable": list(view.folder.unreadable),
         "statuses": {entry.problem.name: entry.status for entry in view.entries},
         "methods": [asdict(summary) for summary in view.methods],
         "problems": [
