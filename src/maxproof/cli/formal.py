@@ -24,6 +24,8 @@ formal_app = typer.Typer(
 )
 
 PAPER_RUNS, PAPER_SECONDS = 5, 30.0  # the baseline of miniF2F-Dafny (arXiv 2512.10187)
+PAPER_RESOURCE = 2_000_000_000  # about 200 s of Z3, below what its 32 bits hold: the seconds decide
+PAPER_WALL = 10 * PAPER_SECONDS  # of a whole check, which has several obligations
 
 
 @formal_app.command()
@@ -142,7 +144,7 @@ def baseline(
         ),
     ] = None,
     paper: Annotated[
-        bool, typer.Option("--paper", help="The published protocol: 5 runs of 30 solver seconds.")
+        bool, typer.Option("--paper", help="The published protocol: 5 runs of 30 solver seconds, which decide.")
     ] = False,
     checker: f.Checker = "embedded",
     workers: f.Workers = 0,
@@ -163,7 +165,10 @@ def baseline(
             "checker": checker,
             "workers": workers,
         }
-        seconds = PAPER_SECONDS if paper and seconds is None else seconds
+        if paper:
+            seconds = PAPER_SECONDS if seconds is None else seconds
+            resource = PAPER_RESOURCE if resource is None else resource
+            wall = PAPER_WALL if wall is None else wall
         folder = start(problems, out, "baseline", f.formal_settings(values, resource, seconds, wall, memory))
         report.run = folder.path
         raise typer.Exit(go_on(folder, as_json=as_json, quiet=quiet))
