@@ -125,6 +125,37 @@ async def test_every_method_on_every_problem(tmp_path: Path, words: list[WordChe
     assert asked == requests
 
 
+async def test_the_population_search_takes_the_symbolic_prover_s_earlier_attempts(
+    tmp_path: Path, words: list[WordChecker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[tuple[str, int]] = []
+
+    class Watched(QuickProver):
+        async def attempt(self, problem: FormalProblem, seed: int) -> Attempt:
+            searched.append((problem.name, seed))
+            return await super().attempt(problem, seed)
+
+    monkeypatch.setattr("maxproof.formal.run.SymbolicProver", Watched)
+    once = sorted((name, seed) for name in NAMES for seed in (0, 1))
+    found = {}
+    async with MockServer(answer) as server:
+        for name, methods in (("with", ("symbolic", "population")), ("alone", ("population",))):
+            searched.clear()
+            folder = new_run(tmp_path / name, server.base_url, methods=methods, repeats=2)
+            outcome = await run_formal(folder)
+            assert sorted(searched) == once
+            found[name] = [without_spending(a) for a in outcome.attempts if a.method == "population"]
+        assert found["with"] == found["alone"]
+        # A run that was ended between the two methods.
+        folder = new_run(tmp_path / "resumed", server.base_url, methods=("symbolic", "population"), repeats=2)
+        whole = (tmp_path / "with" / folder.attempts.name).read_text().splitlines(keepends=True)
+        folder.attempts.write_text("".join(line for line in whole if '"method": "population"' not in line))
+        searched.clear()
+        resumed = await run_formal(open_formal_run(folder.path))
+    assert searched == []
+    assert [without_spending(a) for a in resumed.attempts if a.method == "population"] == found["with"]
+
+
 async def test_the_published_protocol_is_what_is_sent(tmp_path: Path, words: list[WordChecker]) -> None:
     bodies: list[Mapping[str, object]] = []
 

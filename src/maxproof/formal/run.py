@@ -209,7 +209,8 @@ async def _methods(
         if name == "guided":
             return GuidedProof(caller, checker, limits, formal.guided, offer)
         lemmas = formal.guided.lemmas
-        return PopulationProof(caller, checker, limits, folder.settings.search, lemmas, EarlierAttempts(symbolic, store), offer)
+        earlier = EarlierAttempts(symbolic, store)
+        return PopulationProof(caller, checker, limits, folder.settings.search, lemmas, earlier, offer)
 
     made = [method(name) for name in formal.methods]
     if library is not None:
