@@ -17,7 +17,8 @@ from maxproof.formal.prover.literals import value_of
 from maxproof.formal.prover.polynomials import conjuncts
 from maxproof.formal.prover.question import Helper, Proposal, Question
 from maxproof.formal.prover.residues import HELPERS
-from maxproof.formal.prover.trace import Writer, cases_between
+from maxproof.formal.prover.trace import Writer
+from maxproof.formal.prover.trial_division import cases_between
 
 MAX_CASES = 300
 MAX_RANGE = 130

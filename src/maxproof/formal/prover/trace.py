@@ -7,9 +7,8 @@ one element at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import partial
 from math import isqrt
 
 from maxproof.formal.embedded.core import (
@@ -35,12 +34,12 @@ from maxproof.formal.prover.literals import chosen_branch, display_of, elements_
 from maxproof.formal.prover.polynomials import conjuncts
 from maxproof.formal.prover.question import Helper, Question
 from maxproof.formal.prover.residues import Tracer, Unknown
+from maxproof.formal.prover.trial_division import MAX_ROOT, divisor_lemma, prime_lines
 
 MAX_STEPS = 1500
 MAX_DEPTH = 120
 MAX_ELEMENTS = 150
 MAX_TERMS = 520
-MAX_ROOT = 120
 _FEW = 6
 _CHUNK = 20
 _LARGE_EXPONENT = 40
@@ -363,23 +362,8 @@ class Writer:
         number = call.args[0]
         if elements is None or not isinstance(number, Int) or isqrt(number.value) > MAX_ROOT:
             raise TooLong
-        n, root = number.value, isqrt(number.value)
-        shown = display_of(elements)
-        small = cases_between("d", range(1, root + 1), lambda k: f"assert d == {k}; assert {n} % {k} == {n % k};")
-        large = cases_between("q", range(root + 1), partial(_cofactor, n))
-        body = [
-            f"var q := {n} / d;",
-            f"division({n}, d);",
-            "mul_comm(q, d);",
-            f"assert d * q == {n};",
-            f"if d <= {root} {{ {small} }} else {{",
-            f"if q > {root} {{",
-            f"mul_monotone({root + 1}, d, q); mul_monotone({root + 1}, q, {root + 1}); assert false; }}",
-            "if q < 0 { mul_monotone(1, d, -q); assert false; }",
-            f"{large} }}",
-        ]
-        heading = f"(d: int)\n  requires 1 <= d <= {n} && divides(d, {n})\n  ensures d in {shown}"
-        name = self._helper("divisor", heading, body)
+        n, shown = number.value, display_of(elements)
+        name = self._helper("divisor", *divisor_lemma(n, shown))
         self.lines.setdefault(f"forall d: int | 1 <= d <= {n} && divides(d, {n}) ensures d in {shown} {{ {name}(d); }}")
         self.lines.setdefault(f"assert {show(call)} == {shown};")
 
@@ -387,30 +371,7 @@ class Writer:
         number = call.args[0]
         if not isinstance(number, Int) or not isinstance(value, Bool):
             raise TooLong
-        n = number.value
-        if n < 2:
-            return
-        factor = next((d for d in range(2, min(isqrt(n), 10_000) + 1) if n % d == 0), None)
-        if factor is not None:
-            self.lines.setdefault(f"assert divides({factor}, {n});")
-        elif isqrt(n) <= MAX_ROOT:
-            for d in range(2, isqrt(n) + 1):
-                self.lines.setdefault(f"assert !divides({d}, {n});")
-            self.lines.setdefault(f"prime_by_trial({n});")
-
-
-def _cofactor(n: int, q: int) -> str:
-    found = f" assert d == {n // q};" if q and n % q == 0 else ""
-    return f"assert q == {q}; assert d * {q} == {n};{found}"
-
-
-def cases_between(name: str, starts: Sequence[int], leaf: Callable[[int], str]) -> str:
-    """Cases by the last of `starts` that `name` reaches, halved until one is left."""
-    if len(starts) == 1:
-        return leaf(starts[0])
-    middle = len(starts) // 2
-    below, above = cases_between(name, starts[:middle], leaf), cases_between(name, starts[middle:], leaf)
-    return f"if {name} < {starts[middle]} {{ {below} }} else {{ {above} }}"
+        self.lines.update(dict.fromkeys(prime_lines(number.value)))
 
 
 def _has_large_power(term: Term) -> bool:
