@@ -32,6 +32,7 @@ LIBRARY: Final = (
     "sets",
     "logarithms",
     "trigonometry",
+    "complex_numbers",
     "rationals",
     "limits",
 )

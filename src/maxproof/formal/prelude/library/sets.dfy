@@ -194,7 +194,8 @@ lemma {:induction false} set_iprod_union(s: set<int>, t: set<int>, f: int -> int
     set_iprod_remove(s, x, f);
     set_iprod_remove(s + t, x, f);
     assert s + t - {x} == s' + t;
-    int_product_step(f(x), set_iprod(s', f), set_iprod(t, f), set_iprod(s' + t, f), set_iprod(s, f), set_iprod(s + t, f));
+    var p, q, r := set_iprod(s', f), set_iprod(t, f), set_iprod(s' + t, f);
+    int_product_step(f(x), p, q, r, set_iprod(s, f), set_iprod(s + t, f));
   }
 }
 
