@@ -220,7 +220,6 @@ def test_a_dafny_that_is_not_there_is_said_before_anything_is_done(
         ("p.dfy", "\0\0", "NUL byte"),
         ("p.dfy", "a" * 1_000_001, "larger than 1,000,000 bytes"),
         ("p.jsonl", json.dumps({"dafny": SQUARE, "name": "../../x"}), "p.jsonl:1"),
-        ("p.jsonl", json.dumps({"dafny": SQUARE}) + "\n" + json.dumps({"dafny": SQUARE}), "is there twice"),
         ("p.jsonl", "", "no problem in the file"),
         ("\x1b[31m.dfy", "lemma", "⟨U+001B⟩[31m.dfy:1:6"),
     ],
