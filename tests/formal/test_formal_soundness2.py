@@ -76,7 +76,7 @@ FOUND = "predicate P(f: int -> bool, n: int) { exists k: int :: f(k) && k > n } 
         "lemma l() returns (r: int) ensures false { r, r := 1, 2; }",
         # Names that the solver's side or the grammar could take for its own.
         "lemma l(value: int, element: int, and: int, div: int) ensures element == value || and == div {}",
-        "lemma l(f: int -> int) ensures isum(0, 2, f) == 0 {} function g(x: int): int { 0 }",
+        "function f(x: int): int { 0 } lemma l(f: int -> int) ensures isum(0, 2, f) == 0 {}",
         "function f(x: int): int { 0 } lemma l(f: int -> int) ensures f(0) == 0 {}",
     ],
 )
