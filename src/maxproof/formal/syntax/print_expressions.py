@@ -7,6 +7,7 @@ expression in the middle, `a < b, c > (d)` that looks like type arguments), pare
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
@@ -68,15 +69,15 @@ from maxproof.formal.syntax.printed import Writer
 _STRING = re.compile(r'(?:[^"\\\r\n]|\\[^\r\n])*\Z')
 
 
-class ExpressionPrinter:
+class ExpressionPrinter(ABC):
     def __init__(self, writer: Writer, dialect: Dialect) -> None:
         self.writer = writer
         self.dialect = dialect
         self._write = writer.write
 
+    @abstractmethod
     def statement_in_expression(self, statement: Stmt) -> None:
         """On one line, with its end. The printer of statements knows how."""
-        raise NotImplementedError
 
     # Types and variables
 

@@ -2,7 +2,7 @@
 
 Each takes a meter and its arguments, and gives exactly what the prelude's definition means (functions that are axioms:
 what the standard function gives). It raises NotComputable where that is no rational number. Only for declarations that
-are the prelude's own: see `evaluate_functions`.
+are the prelude's own: see `evaluate.prelude`.
 """
 
 from __future__ import annotations
