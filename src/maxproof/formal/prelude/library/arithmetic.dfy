@@ -94,6 +94,29 @@ lemma mod_add_multiple(x: int, k: int, m: int)
   division_unique(x + k * m, m, x / m + k, x % m);
 }
 
+lemma mod_shift(t: int, r: int, k: int, m: int)
+  requires m > 0 && t == k * m + r
+  ensures t % m == r % m
+{
+  mod_add_multiple(r, k, m);
+}
+
+lemma mod_shift_by_product(t: int, r: int, q: int, k: int, m: int, n: int)
+  requires m > 0 && n == k * m && t == q * n + r
+  ensures t % m == r % m
+{
+  mod_add_multiple(r, q * k, m);
+  mul_assoc(q, k, m);
+  assert q * n == q * (k * m);
+}
+
+lemma quotient_and_remainder(x: int, m: int) returns (q: int, r: int)
+  requires m > 0
+  ensures x == q * m + r && 0 <= r < m && q == x / m && r == x % m
+{
+  q, r := x / m, x % m;
+}
+
 lemma mod_of_mod(x: int, m: int)
   requires m > 0
   ensures (x % m) % m == x % m
@@ -112,16 +135,20 @@ lemma mod_add(x: int, y: int, m: int)
   requires m > 0
   ensures (x + y) % m == (x % m + y % m) % m
 {
-  mod_add_multiple(x % m + y, x / m, m);
-  mod_add_multiple(x % m + y % m, y / m, m);
+  var q, r := quotient_and_remainder(x, m);
+  var p, s := quotient_and_remainder(y, m);
+  mod_shift(x + y, r + y, q, m);
+  mod_shift(r + y, r + s, p, m);
 }
 
 lemma mod_sub(x: int, y: int, m: int)
   requires m > 0
   ensures (x - y) % m == (x % m - y % m) % m
 {
-  mod_add_multiple(x % m - y, x / m, m);
-  mod_add_multiple(x % m - y, y / m, m);
+  var q, r := quotient_and_remainder(x, m);
+  var p, s := quotient_and_remainder(y, m);
+  mod_shift(x - y, r - y, q, m);
+  mod_shift(r - s, r - y, p, m);
 }
 
 lemma mod_mul(x: int, y: int, m: int)
@@ -169,13 +196,12 @@ lemma congruent_difference(x: int, y: int, m: int)
 // Remainders by a product determine those by a factor.
 lemma mod_of_multiple_modulus(x: int, m: int, k: int)
   requires m > 0 && k > 0
-  ensures (x % (k * m)) % m == x % m
+  ensures k * m > 0 && (x % (k * m)) % m == x % m
 {
-  var q := x / (k * m);
-  assert k * m > 0;
-  assert x == q * (k * m) + x % (k * m);
-  assert q * (k * m) == (q * k) * m;
-  mod_add_multiple(x % (k * m), q * k, m);
+  mul_strict(0, k, m);
+  var n := k * m;
+  var q, r := quotient_and_remainder(x, n);
+  mod_shift_by_product(x, r, q, k, m, n);
 }
 
 lemma square_mod_3(x: int)
