@@ -1,15 +1,15 @@
 """Does false follow? Lemmas that are true only if the prelude contradicts itself, which no checker may prove.
 
 A contradiction in an axiom shows where its terms occur, inside its domain or outside of it. So the probes are: for each
-function, its values at chosen points (on and off every domain) and at unknown arguments; for each group of axioms, all
-its lemmas at those points where their preconditions hold; and terms by which published preludes of this kind prove
-false. A probe claims that some of the terms equal values it knows nothing of: unlike a bare `false`, that leaves no
+function, its values at chosen points (on and off every domain) and at unknown arguments; each axiom, each group of them
+and all together, at those points where their preconditions hold; and terms by which published preludes of this kind
+prove false. A probe claims that some of the terms equal values it knows nothing of: unlike a bare `false`, that leaves no
 checker a reason to drop the terms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import Final
@@ -23,6 +23,7 @@ from maxproof.formal.syntax.ast import (
     CallStmt,
     Clause,
     Comparison,
+    Declaration,
     Expr,
     Function,
     FunctionType,
@@ -106,7 +107,7 @@ class Probe:
     """A lemma, named after what it asks.
 
     Attributes:
-        group: the axioms' group, `definitions` for functions one by one, `terms` for the listed terms.
+        group: the axioms' group or `all`; `definitions` for functions one by one, `terms` for the listed terms.
     """
 
     group: str
@@ -123,19 +124,26 @@ def probes() -> tuple[Probe, ...]:
     functions = [d for d in known.definitions.declarations if isinstance(d, Function)]
     found = [Probe("definitions", _probe(f"probe_{f.name}", _values(f))) for f in functions]
     declared = {d.name: d for d in (*known.definitions.declarations, *known.library.declarations)}
-    for group in dict.fromkeys(axiom.group for axiom in known.axioms):
-        axioms = [declared[axiom.name] for axiom in known.axioms if axiom.group == group]
-        lemmas = [axiom for axiom in axioms if isinstance(axiom, Lemma)]
-        for lemma in lemmas:
-            found.append(Probe(group, _probe(f"probe_axiom_{lemma.name}", (), _facts(lemma))))
-        values = (value for f in axioms if isinstance(f, Function) for value in _values(f, 4))
-        facts = (fact for lemma in lemmas for fact in _facts(lemma, 4))
-        found.append(Probe(group, _probe(f"probe_all_{group}", values, facts)))
+    axioms = {axiom.name: axiom.group for axiom in known.axioms}
+    for name, group in axioms.items():
+        if isinstance(lemma := declared[name], Lemma):
+            found.append(Probe(group, _probe(f"probe_axiom_{name}", (), _facts(lemma))))
+    for group in dict.fromkeys(axioms.values()):
+        members = [declared[name] for name in axioms if axioms[name] == group]
+        found.append(Probe(group, _together(f"probe_group_{group}", members, 4)))
+    found.append(Probe("all", _together("probe_all_axioms", [declared[name] for name in axioms], 2)))
     for name, texts in _TERMS.items():
         parts = (text.rsplit(": ", 1) for text in texts)
         terms = ((parse_expression(term), _type(type_)) for term, type_ in parts)
         found.append(Probe("terms", _probe(f"probe_{name}", terms)))
     return tuple(found)
+
+
+def _together(name: str, axioms: Sequence[Declaration], limit: int) -> Lemma:
+    """One probe with `limit` values of each function and as many calls of each lemma among `axioms`."""
+    values = (value for axiom in axioms if isinstance(axiom, Function) for value in _values(axiom, limit))
+    facts = (fact for axiom in axioms if isinstance(axiom, Lemma) for fact in _facts(axiom, limit))
+    return _probe(name, values, facts)
 
 
 def _probe(name: str, terms: Iterable[tuple[Expr, Type]], facts: Iterable[Stmt] = ()) -> Lemma:
