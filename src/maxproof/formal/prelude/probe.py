@@ -3,8 +3,8 @@
 A contradiction in an axiom shows where its terms occur, inside its domain or outside of it. So the probes are: for each
 function, its values at chosen points (on and off every domain) and at unknown arguments; each axiom, each group of them
 and all together, at those points where their preconditions hold; and terms by which published preludes of this kind
-prove false. A probe claims that some of the terms equal values it knows nothing of: unlike a bare `false`, that leaves no
-checker a reason to drop the terms.
+prove false. A probe claims that some of the terms equal values it knows nothing of: unlike a bare `false`, that
+gives no checker a reason to drop the terms.
 """
 
 from __future__ import annotations
