@@ -122,3 +122,11 @@ def test_bad_records_are_one_line(tmp_path, line, message):
     with pytest.raises(InputError) as caught:
         load_formal_problems(tmp_path / "set.jsonl")
     assert message in str(caught.value)
+
+
+def test_a_file_names_its_domain(tmp_path):
+    file = tmp_path / "square.dfy"
+    file.write_text(f"// domain: inequalities\n{SQUARE}")
+    assert load_formal_problem(file).domain == "inequalities"
+    file.write_text(SQUARE)
+    assert load_formal_problem(file).domain == ""

@@ -28,6 +28,7 @@ from maxproof.problems.text import read_lines, read_text, unix_newlines
 MAX_BYTES: Final = 1_000_000
 # How a translated problem names the Lean statement it came from.
 _ORIGIN: Final = re.compile(r"^// SHA-256 of the Lean statement: ([0-9a-f]{64})$", re.MULTILINE)
+_DOMAIN: Final = re.compile(r"^// domain: *(\S.{0,99}?) *$", re.MULTILINE)
 _FIELDS: Final = ("dafny", "name", "split", "domain", "origin")
 
 
@@ -148,7 +149,10 @@ def problem_from_text(text: str, file: Path, name: str = "") -> FormalProblem:
         if _bodiless(definition):
             raise error(f"'{definition.name}' has no body", definition.at, "a definition says what it means")
     origin = _ORIGIN.search(text)
-    return FormalProblem(lemma, definitions, text, file, origin=origin[1] if origin else "")
+    domain = _DOMAIN.search(text)
+    return FormalProblem(
+        lemma, definitions, text, file, domain=domain[1] if domain else "", origin=origin[1] if origin else ""
+    )
 
 
 def _error(file: str | Path, message: str, at: Position, hint: str | None = None) -> InputError:
@@ -217,5 +221,5 @@ def _record(line: str, place: Place) -> FormalProblem:
         inner = (wrong.file or "").removeprefix(str(place.file)).strip(":")
         raise place.error(f"{inner}: {wrong.message}", field="dafny", hint=wrong.hint) from None
     return replace(
-        problem, split=raw.get("split", ""), domain=raw.get("domain", ""), origin=raw.get("origin", problem.origin)
+        problem, split=raw.get("split", ""), domain=raw.get("domain", problem.domain), origin=raw.get("origin", problem.origin)
     )
