@@ -221,5 +221,8 @@ def _record(line: str, place: Place) -> FormalProblem:
         inner = (wrong.file or "").removeprefix(str(place.file)).strip(":")
         raise place.error(f"{inner}: {wrong.message}", field="dafny", hint=wrong.hint) from None
     return replace(
-        problem, split=raw.get("split", ""), domain=raw.get("domain", problem.domain), origin=raw.get("origin", problem.origin)
+        problem,
+        split=raw.get("split", ""),
+        domain=raw.get("domain", problem.domain),
+        origin=raw.get("origin", problem.origin),
     )
