@@ -30,6 +30,8 @@ LIBRARY: Final = (
     "sums",
     "products",
     "sets",
+    "real_sets",
+    "set_sizes",
     "logarithms",
     "trigonometry",
     "complex_numbers",
