@@ -20,6 +20,7 @@ from maxproof.formal.syntax.parse import parse_program
 LIBRARY: Final = (
     "certificates",
     "arithmetic",
+    "divisibility",
     "reals",
     "inequalities",
     "divisors",

@@ -1,4 +1,4 @@
-// Quotients, remainders, divisibility.
+// Products, quotients and remainders of whole numbers.
 
 lemma mul_comm(a: int, b: int)
   ensures a * b == b * a
@@ -20,6 +20,7 @@ lemma mul_swap(a: int, b: int, c: int)
 lemma mul_interchange(a: int, b: int, c: int, d: int)
   ensures (a * b) * (c * d) == (a * c) * (b * d)
 {
+  mul_comm(b, c);
 }
 
 lemma mul_distributes(a: int, b: int, c: int)
@@ -101,13 +102,20 @@ lemma mod_shift(t: int, r: int, k: int, m: int)
   mod_add_multiple(r, k, m);
 }
 
+lemma mul_regrouped(q: int, k: int, m: int, n: int, j: int)
+  requires n == k * m && j == q * k
+  ensures q * n == j * m
+{
+  mul_assoc(q, k, m);
+}
+
 lemma mod_shift_by_product(t: int, r: int, q: int, k: int, m: int, n: int)
   requires m > 0 && n == k * m && t == q * n + r
   ensures t % m == r % m
 {
-  mod_add_multiple(r, q * k, m);
-  mul_assoc(q, k, m);
-  assert q * n == q * (k * m);
+  var j := q * k;
+  mul_regrouped(q, k, m, n, j);
+  mod_shift(t, r, j, m);
 }
 
 lemma quotient_and_remainder(x: int, m: int) returns (q: int, r: int)
@@ -131,14 +139,34 @@ lemma mod_small(x: int, m: int)
   division_unique(x, m, 0, x);
 }
 
+lemma mod_of_sum(x: int, y: int, q: int, r: int, p: int, s: int, m: int)
+  requires m > 0 && x == q * m + r && y == p * m + s
+  ensures (x + y) % m == (r + s) % m
+{
+  mod_shift(x + y, r + y, q, m);
+  mod_shift(r + y, r + s, p, m);
+}
+
+lemma mod_of_difference(x: int, y: int, q: int, r: int, p: int, s: int, m: int)
+  requires m > 0 && x == q * m + r && y == p * m + s
+  ensures (x - y) % m == (r - s) % m
+{
+  mul_difference(q, p, m);
+  mod_shift(x - y, r - s, q - p, m);
+}
+
+lemma mul_difference(a: int, b: int, c: int)
+  ensures (a - b) * c == a * c - b * c
+{
+}
+
 lemma mod_add(x: int, y: int, m: int)
   requires m > 0
   ensures (x + y) % m == (x % m + y % m) % m
 {
   var q, r := quotient_and_remainder(x, m);
   var p, s := quotient_and_remainder(y, m);
-  mod_shift(x + y, r + y, q, m);
-  mod_shift(r + y, r + s, p, m);
+  mod_of_sum(x, y, q, r, p, s, m);
 }
 
 lemma mod_sub(x: int, y: int, m: int)
@@ -147,8 +175,7 @@ lemma mod_sub(x: int, y: int, m: int)
 {
   var q, r := quotient_and_remainder(x, m);
   var p, s := quotient_and_remainder(y, m);
-  mod_shift(x - y, r - y, q, m);
-  mod_shift(r - s, r - y, p, m);
+  mod_of_difference(x, y, q, r, p, s, m);
 }
 
 lemma mod_mul(x: int, y: int, m: int)
@@ -176,6 +203,13 @@ lemma congruent(x: int, x': int, y: int, y': int, m: int)
   mod_sub(x', y', m);
   mod_mul(x, y, m);
   mod_mul(x', y', m);
+}
+
+lemma congruent_sums(x: int, x': int, y: int, y': int, s: int, s': int, m: int)
+  requires m > 0 && x % m == x' % m && y % m == y' % m && s == x + y && s' == x' + y'
+  ensures s % m == s' % m
+{
+  congruent(x, x', y, y', m);
 }
 
 lemma congruent_difference(x: int, y: int, m: int)
@@ -260,137 +294,4 @@ lemma parity(x: int, y: int)
   ensures odd(x * y) <==> odd(x) && odd(y)
 {
   mod_mul(x, y, 2);
-}
-
-lemma divides_product(d: int, k: int)
-  ensures divides(d, d * k)
-  ensures divides(d, k * d)
-{
-  if d > 0 {
-    multiple_mod(k, d);
-  } else if d < 0 {
-    multiple_mod(-k, -d);
-    assert (-k) * (-d) == d * k;
-    var q := (d * k) / d;
-    var r := (d * k) % d;
-    assert d * k == d * q + r;
-    assert r == (k - q) * d;
-    assert 0 <= r < -d;
-    if k - q >= 1 {
-      mul_monotone(1, k - q, -d);
-    } else if k - q <= -1 {
-      mul_monotone(k - q, -1, -d);
-    }
-  }
-}
-
-lemma divides_quotient(d: int, n: int) returns (k: int)
-  requires divides(d, n)
-  ensures n == d * k
-{
-  k := if d == 0 then 0 else n / d;
-}
-
-lemma divides_reflexive(n: int)
-  ensures divides(n, n) && divides(1, n) && divides(n, 0)
-{
-  divides_product(n, 1);
-  divides_product(n, 0);
-}
-
-lemma divides_transitive(a: int, b: int, c: int)
-  requires divides(a, b) && divides(b, c)
-  ensures divides(a, c)
-{
-  var k := divides_quotient(a, b);
-  var l := divides_quotient(b, c);
-  mul_assoc(a, k, l);
-  divides_product(a, k * l);
-}
-
-lemma factor_combination(d: int, k: int, l: int, x: int, y: int)
-  ensures x * (d * k) + y * (d * l) == d * (x * k + y * l)
-{
-  mul_swap(x, d, k);
-  mul_swap(y, d, l);
-  mul_distributes(d, x * k, y * l);
-}
-
-lemma divides_linear(d: int, a: int, b: int, x: int, y: int)
-  requires divides(d, a) && divides(d, b)
-  ensures divides(d, x * a + y * b)
-{
-  var k := divides_quotient(d, a);
-  var l := divides_quotient(d, b);
-  factor_combination(d, k, l, x, y);
-  divides_product(d, x * k + y * l);
-}
-
-lemma divides_sum(d: int, a: int, b: int)
-  requires divides(d, a) && divides(d, b)
-  ensures divides(d, a + b) && divides(d, a - b)
-{
-  divides_linear(d, a, b, 1, 1);
-  divides_linear(d, a, b, 1, -1);
-}
-
-lemma divides_multiple(d: int, a: int, k: int)
-  requires divides(d, a)
-  ensures divides(d, k * a)
-{
-  divides_linear(d, a, a, k, 0);
-}
-
-lemma divides_bound(d: int, n: int)
-  requires divides(d, n) && n > 0
-  ensures d <= n && -d <= n
-{
-  var k := divides_quotient(d, n);
-  if d > n {
-    assert k > 0 by {
-      if k <= 0 {
-        mul_monotone(k, 0, d);
-      }
-    }
-    mul_monotone(1, k, d);
-  } else if -d > n {
-    assert k < 0 by {
-      if k >= 0 {
-        mul_monotone(0, k, -d);
-      }
-    }
-    mul_monotone(1, -k, -d);
-  }
-}
-
-lemma divides_antisymmetric(a: int, b: int)
-  requires divides(a, b) && divides(b, a) && a >= 0 && b >= 0
-  ensures a == b
-{
-  if a > 0 && b > 0 {
-    divides_bound(a, b);
-    divides_bound(b, a);
-  }
-}
-
-lemma divides_sign(d: int, n: int)
-  ensures divides(d, n) <==> divides(-d, n)
-  ensures divides(d, n) <==> divides(d, -n)
-{
-  if divides(d, n) {
-    var k := divides_quotient(d, n);
-    assert n == (-d) * (-k) && -n == d * (-k);
-    divides_product(-d, -k);
-    divides_product(d, -k);
-  }
-  if divides(-d, n) {
-    var k := divides_quotient(-d, n);
-    assert n == d * (-k);
-    divides_product(d, -k);
-  }
-  if divides(d, -n) {
-    var k := divides_quotient(d, -n);
-    assert n == d * (-k);
-    divides_product(d, -k);
-  }
 }

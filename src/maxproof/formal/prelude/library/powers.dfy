@@ -1,6 +1,6 @@
 // Powers of whole numbers.
 
-lemma ipow_one(n: int)
+lemma {:induction false} ipow_one(n: int)
   ensures ipow(1, n) == 1
   decreases n
 {
@@ -9,19 +9,19 @@ lemma ipow_one(n: int)
   }
 }
 
-lemma ipow_zero(n: int)
+lemma {:induction false} ipow_zero(n: int)
   requires n > 0
   ensures ipow(0, n) == 0
 {
 }
 
-lemma ipow_successor(b: int, n: int)
+lemma {:induction false} ipow_successor(b: int, n: int)
   requires n >= 0
   ensures ipow(b, n + 1) == b * ipow(b, n)
 {
 }
 
-lemma ipow_small(b: int)
+lemma {:induction false} ipow_small(b: int)
   ensures ipow(b, 1) == b && ipow(b, 2) == b * b && ipow(b, 3) == b * b * b
   ensures ipow(b, 4) == (b * b) * (b * b)
 {
@@ -33,7 +33,7 @@ lemma ipow_small(b: int)
   mul_assoc(b, b, b * b);
 }
 
-lemma ipow_add(b: int, m: int, n: int)
+lemma {:induction false} ipow_add(b: int, m: int, n: int)
   requires m >= 0 && n >= 0
   ensures ipow(b, m + n) == ipow(b, m) * ipow(b, n)
   decreases m
@@ -44,7 +44,7 @@ lemma ipow_add(b: int, m: int, n: int)
   }
 }
 
-lemma ipow_of_product(a: int, b: int, n: int)
+lemma {:induction false} ipow_of_product(a: int, b: int, n: int)
   ensures ipow(a * b, n) == ipow(a, n) * ipow(b, n)
   decreases n
 {
@@ -61,20 +61,27 @@ lemma ipow_of_product(a: int, b: int, n: int)
   }
 }
 
-lemma ipow_of_power(b: int, m: int, n: int)
+lemma {:induction false} ipow_of_power(b: int, m: int, n: int)
   requires m >= 0 && n >= 0
   ensures m * n >= 0 && ipow(b, m * n) == ipow(ipow(b, m), n)
   decreases n
 {
   if n > 0 {
-    mul_distributes(m, n - 1, 1);
-    assert m * n == m + m * (n - 1);
+    mul_distributes(m, n, 1);
     ipow_of_power(b, m, n - 1);
-    ipow_add(b, m, m * (n - 1));
+    ipow_successor(ipow(b, m), n - 1);
+    ipow_of_sum(b, m, m * (n - 1), m * n);
   }
 }
 
-lemma ipow_monotone(a: int, b: int, n: int)
+lemma {:induction false} ipow_of_sum(b: int, m: int, n: int, k: int)
+  requires m >= 0 && n >= 0 && k == m + n
+  ensures ipow(b, k) == ipow(b, m) * ipow(b, n)
+{
+  ipow_add(b, m, n);
+}
+
+lemma {:induction false} ipow_monotone(a: int, b: int, n: int)
   requires 0 <= a <= b
   ensures ipow(a, n) <= ipow(b, n)
   decreases n
@@ -86,7 +93,7 @@ lemma ipow_monotone(a: int, b: int, n: int)
   }
 }
 
-lemma ipow_strictly_monotone(a: int, b: int, n: int)
+lemma {:induction false} ipow_strictly_monotone(a: int, b: int, n: int)
   requires 0 <= a < b && n > 0
   ensures ipow(a, n) < ipow(b, n)
 {
@@ -95,7 +102,7 @@ lemma ipow_strictly_monotone(a: int, b: int, n: int)
   mul_strict(a, b, ipow(b, n - 1));
 }
 
-lemma ipow_exponent_monotone(b: int, m: int, n: int)
+lemma {:induction false} ipow_exponent_monotone(b: int, m: int, n: int)
   requires b >= 1 && m <= n
   ensures ipow(b, m) <= ipow(b, n)
   decreases n - m
@@ -108,7 +115,7 @@ lemma ipow_exponent_monotone(b: int, m: int, n: int)
   }
 }
 
-lemma ipow_exponent_strict(b: int, m: int, n: int)
+lemma {:induction false} ipow_exponent_strict(b: int, m: int, n: int)
   requires b >= 2 && 0 <= m < n
   ensures ipow(b, m) < ipow(b, n)
 {
@@ -116,7 +123,7 @@ lemma ipow_exponent_strict(b: int, m: int, n: int)
   mul_strict(1, b, ipow(b, n - 1));
 }
 
-lemma ipow_exponent_injective(b: int, m: int, n: int)
+lemma {:induction false} ipow_exponent_injective(b: int, m: int, n: int)
   requires b >= 2 && m >= 0 && n >= 0 && ipow(b, m) == ipow(b, n)
   ensures m == n
 {
@@ -127,7 +134,7 @@ lemma ipow_exponent_injective(b: int, m: int, n: int)
   }
 }
 
-lemma ipow_injective(a: int, b: int, n: int)
+lemma {:induction false} ipow_injective(a: int, b: int, n: int)
   requires a >= 0 && b >= 0 && n > 0 && ipow(a, n) == ipow(b, n)
   ensures a == b
 {
@@ -138,7 +145,7 @@ lemma ipow_injective(a: int, b: int, n: int)
   }
 }
 
-lemma ipow_even_exponent(b: int, n: int)
+lemma {:induction false} ipow_even_exponent(b: int, n: int)
   requires even(n)
   ensures ipow(b, n) >= 0
 {
@@ -149,7 +156,7 @@ lemma ipow_even_exponent(b: int, n: int)
   }
 }
 
-lemma ipow_negated(b: int, n: int)
+lemma {:induction false} ipow_negated(b: int, n: int)
   requires n >= 0
   ensures even(n) ==> ipow(-b, n) == ipow(b, n)
   ensures odd(n) ==> ipow(-b, n) == -ipow(b, n)
@@ -160,7 +167,7 @@ lemma ipow_negated(b: int, n: int)
   }
 }
 
-lemma ipow_minus_one(n: int)
+lemma {:induction false} ipow_minus_one(n: int)
   requires n >= 0
   ensures even(n) ==> ipow(-1, n) == 1
   ensures odd(n) ==> ipow(-1, n) == -1
@@ -169,7 +176,7 @@ lemma ipow_minus_one(n: int)
   ipow_negated(1, n);
 }
 
-lemma ipow_exceeds_exponent(b: int, n: int)
+lemma {:induction false} ipow_exceeds_exponent(b: int, n: int)
   requires b >= 2
   ensures ipow(b, n) > n
   decreases n
@@ -180,7 +187,7 @@ lemma ipow_exceeds_exponent(b: int, n: int)
   }
 }
 
-lemma ipow_congruent(a: int, b: int, n: int, m: int)
+lemma {:induction false} ipow_congruent(a: int, b: int, n: int, m: int)
   requires m > 0 && a % m == b % m
   ensures ipow(a, n) % m == ipow(b, n) % m
   decreases n
@@ -191,7 +198,7 @@ lemma ipow_congruent(a: int, b: int, n: int, m: int)
   }
 }
 
-lemma ipow_mod(a: int, n: int, m: int)
+lemma {:induction false} ipow_mod(a: int, n: int, m: int)
   requires m > 0
   ensures ipow(a, n) % m == ipow(a % m, n) % m
 {
@@ -200,19 +207,33 @@ lemma ipow_mod(a: int, n: int, m: int)
 }
 
 // Exponents may be reduced by a period of the powers.
-lemma ipow_period(a: int, p: int, k: int, r: int, m: int)
+lemma {:induction false} ipow_period(a: int, p: int, k: int, r: int, m: int)
   requires m > 0 && p >= 0 && k >= 0 && r >= 0 && ipow(a, p) % m == 1 % m
   ensures p * k >= 0 && ipow(a, p * k + r) % m == ipow(a, r) % m
 {
   ipow_of_power(a, p, k);
-  ipow_congruent(ipow(a, p), 1, k, m);
-  ipow_one(k);
+  ipow_of_residue_one(ipow(a, p), k, m);
   var e := p * k;
   ipow_add(a, e, r);
-  congruent(ipow(a, e), 1, ipow(a, r), ipow(a, r), m);
+  unit_factor(ipow(a, e), ipow(a, r), ipow(a, e + r), m);
 }
 
-lemma ipow_divides(b: int, m: int, n: int)
+lemma {:induction false} ipow_of_residue_one(b: int, k: int, m: int)
+  requires m > 0 && b % m == 1 % m
+  ensures ipow(b, k) % m == 1 % m
+{
+  ipow_congruent(b, 1, k, m);
+  ipow_one(k);
+}
+
+lemma unit_factor(u: int, v: int, t: int, m: int)
+  requires m > 0 && u % m == 1 % m && t == u * v
+  ensures t % m == v % m
+{
+  congruent(u, 1, v, v, m);
+}
+
+lemma {:induction false} ipow_divides(b: int, m: int, n: int)
   requires 0 <= m <= n
   ensures divides(ipow(b, m), ipow(b, n))
 {

@@ -241,7 +241,8 @@ lemma {:induction false} isum_congruent(lo: int, hi: int, m: int, f: int -> int,
 {
   if lo < hi {
     isum_congruent(lo, hi - 1, m, f, g);
-    congruent(isum(lo, hi - 1, f), isum(lo, hi - 1, g), f(hi - 1), g(hi - 1), m);
+    var u, v := f(hi - 1), g(hi - 1);
+    congruent_sums(isum(lo, hi - 1, f), isum(lo, hi - 1, g), u, v, isum(lo, hi, f), isum(lo, hi, g), m);
   }
 }
 
