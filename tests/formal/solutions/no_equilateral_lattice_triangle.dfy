@@ -1,9 +1,9 @@
-lemma square_of_difference(x: int, y: int)
+lemma difference_squared(x: int, y: int)
   ensures (x - y) * (x - y) == x * x - 2 * (x * y) + y * y
 {
 }
 
-lemma square_of_sum(x: int, y: int)
+lemma sum_squared(x: int, y: int)
   ensures (x + y) * (x + y) == x * x + 2 * (x * y) + y * y
 {
 }
@@ -14,8 +14,8 @@ lemma lagrange(a: int, b: int, c: int, d: int, p: int, q: int, n: int)
   requires n == a * a + b * b && n == c * c + d * d
   ensures p * p + q * q == n * n
 {
-  square_of_sum(a * c, b * d);
-  square_of_difference(a * d, b * c);
+  sum_squared(a * c, b * d);
+  difference_squared(a * d, b * c);
   mul_interchange(a, c, b, d);
   mul_interchange(a, d, b, c);
   mul_interchange(a, c, a, c);
@@ -77,8 +77,8 @@ lemma no_equilateral_lattice_triangle(a: int, b: int, c: int, d: int)
   if (a - c) * (a - c) + (b - d) * (b - d) == n {
     // The scalar product of two sides is n/2, and twice the area is the square root of 3 times that.
     var p, q := a * c + b * d, a * d - b * c;
-    square_of_difference(a, c);
-    square_of_difference(b, d);
+    difference_squared(a, c);
+    difference_squared(b, d);
     assert n == 2 * p;
     lagrange(a, b, c, d, p, q, n);
     twice_area(n, p, q);

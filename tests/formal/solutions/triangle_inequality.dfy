@@ -5,7 +5,7 @@ lemma length(z: complex)
   square_nonnegative(z.im);
 }
 
-lemma square_of_sum(x: real, y: real)
+lemma sum_squared(x: real, y: real)
   ensures (x + y) * (x + y) == x * x + 2.0 * (x * y) + y * y
 {
 }
@@ -73,7 +73,7 @@ lemma expanded(
   rmul_comm(aa, yy);
   rmul_comm(bb, xx);
   rmul_comm(bb, yy);
-  square_of_sum(s, t);
+  sum_squared(s, t);
   equal_products(d, d, s + t, s + t);
   am_gm_2(u, v);
 }
@@ -88,7 +88,7 @@ lemma sides(m: real, n: real, d: real, p: real, q: real, r: real)
   rmul_interchange(p, p, q, q);
   product_positive(p, q);
   below_root(d, p * q);
-  square_of_sum(p, q);
+  sum_squared(p, q);
   square_monotone(r, p + q);
 }
 
@@ -108,7 +108,7 @@ lemma triangle_inequality(z: complex, w: complex)
   length(w);
   length(cadd(z, w));
   var m, n, d := products(z.re, z.im, w.re, w.im);
-  square_of_sum(z.re, w.re);
-  square_of_sum(z.im, w.im);
+  sum_squared(z.re, w.re);
+  sum_squared(z.im, w.im);
   sides(m, n, d, cabs(z), cabs(w), cabs(cadd(z, w)));
 }
