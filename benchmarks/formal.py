@@ -42,7 +42,7 @@ Check = Callable[[CheckTask], Awaitable[CheckResult]]
 
 def tasks(quick: bool) -> dict[str, list[CheckTask]]:
     """The checks of each table: one for each shipped problem."""
-    problems = load_formal_problems(PROBLEMS)[:: 4 if quick else 1]
+    problems = load_formal_problems(PROBLEMS).problems[:: 4 if quick else 1]
     return {
         "empty bodies": [solution_task(problem, "{}") for problem in problems],
         "solutions": [
