@@ -20,7 +20,12 @@ lemma mul_swap(a: int, b: int, c: int)
 lemma mul_interchange(a: int, b: int, c: int, d: int)
   ensures (a * b) * (c * d) == (a * c) * (b * d)
 {
-  mul_comm(b, c);
+  var p, q := c * d, b * d;
+  mul_assoc(a, b, p);
+  mul_assoc(a, c, q);
+  mul_swap(b, c, d);
+  assert b * p == c * q;
+  assert a * (b * p) == a * (c * q);
 }
 
 lemma mul_distributes(a: int, b: int, c: int)
@@ -81,6 +86,13 @@ lemma division_unique(x: int, m: int, q: int, r: int)
   }
 }
 
+lemma quotient_and_remainder(x: int, m: int) returns (q: int, r: int)
+  requires m > 0
+  ensures x == q * m + r && 0 <= r < m && q == x / m && r == x % m
+{
+  q, r := x / m, x % m;
+}
+
 lemma multiple_mod(k: int, m: int)
   requires m > 0
   ensures (k * m) % m == 0 && (k * m) / m == k
@@ -88,11 +100,21 @@ lemma multiple_mod(k: int, m: int)
   division_unique(k * m, m, k, 0);
 }
 
+lemma mul_sum_of_factors(q: int, k: int, m: int, p: int)
+  requires p == q + k
+  ensures p * m == q * m + k * m
+{
+  mul_distributes(m, q, k);
+}
+
 lemma mod_add_multiple(x: int, k: int, m: int)
   requires m > 0
   ensures (x + k * m) % m == x % m
 {
-  division_unique(x + k * m, m, x / m + k, x % m);
+  var q, r := quotient_and_remainder(x, m);
+  var t, p := x + k * m, q + k;
+  mul_sum_of_factors(q, k, m, p);
+  division_unique(t, m, p, r);
 }
 
 lemma mod_shift(t: int, r: int, k: int, m: int)
@@ -116,13 +138,6 @@ lemma mod_shift_by_product(t: int, r: int, q: int, k: int, m: int, n: int)
   var j := q * k;
   mul_regrouped(q, k, m, n, j);
   mod_shift(t, r, j, m);
-}
-
-lemma quotient_and_remainder(x: int, m: int) returns (q: int, r: int)
-  requires m > 0
-  ensures x == q * m + r && 0 <= r < m && q == x / m && r == x % m
-{
-  q, r := x / m, x % m;
 }
 
 lemma mod_of_mod(x: int, m: int)
@@ -158,6 +173,7 @@ lemma mod_of_difference(x: int, y: int, q: int, r: int, p: int, s: int, m: int)
 lemma mul_difference(a: int, b: int, c: int)
   ensures (a - b) * c == a * c - b * c
 {
+  mul_distributes(c, a, b);
 }
 
 lemma mod_add(x: int, y: int, m: int)
@@ -221,9 +237,8 @@ lemma congruent_difference(x: int, y: int, m: int)
     mod_small(0, m);
   }
   if (x - y) % m == 0 {
-    division(x - y, m);
-    assert x == y + ((x - y) / m) * m;
-    mod_add_multiple(y, (x - y) / m, m);
+    var q, r := quotient_and_remainder(x - y, m);
+    mod_shift(x, y, q, m);
   }
 }
 
@@ -263,8 +278,18 @@ lemma odd_square_mod_8(x: int)
   requires odd(x)
   ensures (x * x) % 8 == 1
 {
+  var r := x % 8;
   mod_mul(x, x, 8);
-  assert x % 8 == 1 || x % 8 == 3 || x % 8 == 5 || x % 8 == 7;
+  if r == 1 {
+    assert r * r == 1;
+  } else if r == 3 {
+    assert r * r == 9;
+  } else if r == 5 {
+    assert r * r == 25;
+  } else {
+    assert r == 7;
+    assert r * r == 49;
+  }
 }
 
 lemma cube_mod_7(x: int)

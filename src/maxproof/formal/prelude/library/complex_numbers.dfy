@@ -284,11 +284,18 @@ lemma {:induction false} cabs_square(z: complex)
   cnormsq_nonnegative(z);
 }
 
+lemma zero_root(n: real)
+  requires n >= 0.0
+  ensures sqrt(n) == 0.0 <==> n == 0.0
+{
+  sqrt_positive(n);
+}
+
 lemma {:induction false} cabs_zero(z: complex)
   ensures cabs(z) == 0.0 <==> z == Complex(0.0, 0.0)
 {
   cnormsq_zero(z);
-  sqrt_positive(cnormsq(z));
+  zero_root(cnormsq(z));
 }
 
 lemma {:induction false} cabs_real(x: real)

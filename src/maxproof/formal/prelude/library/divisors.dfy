@@ -213,8 +213,15 @@ lemma gcd_lcm(a: int, b: int)
     gcd_divides(a, b);
     divides_multiple(g, b, a);
     divides_sign(g, a * b);
-    assert divides(g, iabs(a * b));
+    exact_quotient(iabs(a * b), g, lcm(a, b));
   }
+}
+
+lemma exact_quotient(n: int, d: int, q: int)
+  requires d > 0 && divides(d, n) && q == n / d
+  ensures d * q == n
+{
+  division(n, d);
 }
 
 lemma lcm_multiple(a: int, b: int)

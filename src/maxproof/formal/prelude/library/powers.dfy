@@ -213,7 +213,13 @@ lemma {:induction false} ipow_period(a: int, p: int, k: int, r: int, m: int)
 {
   ipow_of_power(a, p, k);
   ipow_of_residue_one(ipow(a, p), k, m);
-  var e := p * k;
+  ipow_after_period(a, p * k, r, m);
+}
+
+lemma {:induction false} ipow_after_period(a: int, e: int, r: int, m: int)
+  requires m > 0 && e >= 0 && r >= 0 && ipow(a, e) % m == 1 % m
+  ensures ipow(a, e + r) % m == ipow(a, r) % m
+{
   ipow_add(a, e, r);
   unit_factor(ipow(a, e), ipow(a, r), ipow(a, e + r), m);
 }
