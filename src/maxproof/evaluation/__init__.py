@@ -1,0 +1,1 @@
+"""Measures what the system is worth."""

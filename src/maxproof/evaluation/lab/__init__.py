@@ -1,0 +1,1 @@
+"""The lab study: the whole published pipeline in the small proof world, and its report."""
