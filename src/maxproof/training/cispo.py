@@ -7,7 +7,7 @@ For a group of G answers y_i with T_i tokens each,
 
 sg is stop-gradient: rho is a weight and nothing flows through it. So every token keeps a gradient, also where rho is
 outside of [low, high] and PPO's clipping would drop it. [low, high] is an absolute interval, not offsets from 1.
-The tokens are normalised *per group*, over its unmasked members; E is the mean over the batch's groups. There is no KL
+The tokens are normalised *per group*, over its scored members; E is the mean over the batch's groups. There is no KL
 term. The loss is -J.
 """
 
@@ -24,7 +24,7 @@ class WeightStats:
     """Of the importance weights of some tokens, as sums, so that the stats of two batches add up.
 
     Attributes:
-        tokens: unmasked tokens.
+        tokens: how many.
         below, above: tokens whose ratio is below `low` or above `high`, so that its weight was clipped.
         ratio: sum of rho. kl: sum of rho - 1 - log rho, which estimates KL(old || new) a token, >= 0.
         all_one: every ratio is exactly 1, so that clipping can't do anything.
@@ -73,36 +73,34 @@ def cispo_loss(
     logprobs: Tensor,
     old_logprobs: Tensor,
     advantages: Tensor,
-    mask: Tensor,
     groups: Tensor,
     *,
     low: float,
     high: float,
 ) -> tuple[Tensor, WeightStats]:
-    """The *sum* over groups of -J_group, a scalar: divide by the number of groups of the batch.
+    """The *sum* over groups of -J_group, a scalar: divide it by the number of groups of the batch.
+
+    All answer tokens (i, t) of scored members of all groups are in one dimension, answers one after another.
 
     Args:
-        logprobs: [N, T] log pi_theta of the sampled tokens, with gradient.
-        old_logprobs: [N, T] log pi_old of the same tokens.
-        advantages: [N] A_i.
-        mask: [N, T] bool, true at answer tokens of scored members; every group has at least one.
-        groups: [N] int64, the group of each answer, 0..groups-1.
+        logprobs: [tokens] log pi_theta(y_it), with gradient.
+        old_logprobs: [tokens] log pi_old(y_it).
+        advantages: [tokens] A_i of the answer that the token belongs to.
+        groups: [tokens] int64, the group of that answer: 0..groups-1, each at least once.
         low, high: the absolute interval of the importance weight.
     """
     weights = clipped_weights(logprobs, old_logprobs, low, high)
-    terms = torch.where(mask, weights * advantages[:, None] * logprobs, 0.0).sum(dim=1)
-    tokens = torch.zeros(int(groups.max()) + 1, dtype=terms.dtype, device=terms.device)
-    tokens = tokens.index_add(0, groups, mask.sum(dim=1).to(terms.dtype))  # sum_i T_i of each group
-    loss = -(terms / tokens[groups]).sum()
-    return loss, _stats(logprobs, old_logprobs, mask, low, high)
+    length = torch.bincount(groups).to(logprobs.dtype)  # sum_i T_i of each group
+    loss = -(weights * advantages * logprobs / length[groups]).sum()
+    return loss, _stats(logprobs, old_logprobs, low, high)
 
 
 @torch.no_grad()
-def _stats(logprobs: Tensor, old_logprobs: Tensor, mask: Tensor, low: float, high: float) -> WeightStats:
-    difference = (logprobs - old_logprobs)[mask].double()
+def _stats(logprobs: Tensor, old_logprobs: Tensor, low: float, high: float) -> WeightStats:
+    difference = (logprobs - old_logprobs).double()
     ratio = difference.exp()
     return WeightStats(
-        tokens=int(mask.sum()),
+        tokens=ratio.numel(),
         below=int((ratio < low).sum()),
         above=int((ratio > high).sum()),
         ratio=float(ratio.sum()),

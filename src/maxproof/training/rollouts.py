@@ -59,6 +59,7 @@ class RolloutRecord(BaseModel):
             stopped the answer.
         errors: the errors it located. assessment: its reading of the proof, step by step.
         bad_cases: names of the layer 1 rules that fired.
+        normaliser: the layer 2 method that made the text its judges saw (`rule`, `model`, `none`); "" if none did.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -84,6 +85,7 @@ class RolloutRecord(BaseModel):
     errors: tuple[ErrorRecord, ...]
     assessment: str
     bad_cases: tuple[str, ...]
+    normaliser: str
 
     @model_validator(mode="after")
     def _consistent(self) -> RolloutRecord:
@@ -129,6 +131,7 @@ def record_of(rollout: Rollout, reward: Reward) -> RolloutRecord:
             ),
             assessment=_text(decisive.assessment) if decisive else "",
             bad_cases=tuple(hit.rule for hit in verification.bad_cases) if verification else (),
+            normaliser=verification.normalisation.method if verification and verification.normalisation else "",
         )
     except ValidationError as error:
         raise InputError(
