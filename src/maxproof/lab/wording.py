@@ -8,35 +8,31 @@ from __future__ import annotations
 
 OPENERS: tuple[str, ...] = (
     "",
-    "To solve this problem, we proceed step by step.",
-    "We are given a problem of a familiar kind.",
-    "To prove the claim, we work carefully from the start.",
-    "Here is a complete and rigorous solution.",
+    "To solve this problem, we start.",
+    "To solve this, we compute.",
+    "To answer this, we compute.",
+    "We are given this problem.",
+    "We are given the following.",
+    "We are asked to solve this.",
 )
 """By number; 0 is none."""
 
-CONNECTIVES: tuple[str, ...] = ("So", "Then", "Hence", "Therefore", "Thus", "Now", "Next,", "We get", "This gives")
+CONNECTIVES: tuple[str, ...] = ("So", "Then", "Thus", "Hence", "Now", "Next,")
 
 HAND_WAVES: tuple[str, ...] = (
     "After simplification,",
     "Clearly,",
+    "Obviously,",
     "It can be shown that",
     "It is easy to see that",
-    "By a short calculation,",
-    "Obviously,",
 )
 
-FILLERS: tuple[str, ...] = (
-    "We keep all values exact.",
-    "This is a standard technique.",
-    "Let us look at what is left.",
-    "The next step is simple.",
-    "We are making good progress.",
-)
+FILLERS: tuple[str, ...] = ("This is the key step.", "We go on in the same way.", "The rest is routine.")
 
 PREFIXES: tuple[str, ...] = (
     *CONNECTIVES,
     *HAND_WAVES,
+    "Therefore",
     "Next",
     "First",
     "Finally",
@@ -45,6 +41,8 @@ PREFIXES: tuple[str, ...] = (
     "But",
     "Again",
     "Here",
+    "We get",
+    "This gives",
     "We have",
     "We see that",
     "We obtain",
@@ -65,6 +63,7 @@ PREFIXES: tuple[str, ...] = (
     "As a result",
     "Consequently",
     "After some algebra",
+    "By a short calculation",
     "Evidently",
     "Of course",
     "As is well known",
