@@ -1,10 +1,7 @@
 """Arithmetic as it is written: trees of `+ - * /` over exact numbers, and what one step of evaluation is.
 
 Unlike a normal form, a tree keeps the order of writing, which is what a proof by stepwise evaluation is about. Trees
-are read left to right with the usual precedence; a fraction glued together (`3/4`) is a number, a spaced `/` divides.
-
-What is read is hostile: a text above the limits, or one that doesn't parse, is None. The limits (300 characters, 48
-numbers, 6 digits a number, 12 parentheses deep) bound every function here.
+come from `expressions.parse`, whose limits bound every function here; a quotient of two integers is one number.
 """
 
 from __future__ import annotations
@@ -15,15 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-MAX_LENGTH = 300
-MAX_NUMBERS = 48
-MAX_DEPTH = 12
-MAX_DIGITS = 6
+from maxproof.lab import expressions
+from maxproof.lab.language import answer_of
 
-_TOKEN = re.compile(rf"\s*(?:([0-9]{{1,{MAX_DIGITS}}}(?:/[0-9]{{1,{MAX_DIGITS}}})?(?![0-9]))|([-+*/()]))")
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
-_MODULUS = re.compile(rf"(.*\S)\s*\(mod ([0-9]{{1,{MAX_DIGITS}}})\)")
-_ANSWER = re.compile(rf"the answer is (-?[0-9]{{1,{MAX_DIGITS}}}(?:/[0-9]{{1,{MAX_DIGITS}}})?)", re.IGNORECASE)
+_MODULUS = re.compile(r"(.*[^ ]) *\(mod ([0-9]{1,6})\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +41,34 @@ class Equation:
 
 
 def parse(text: str) -> Tree | None:
-    """The tree of an expression; None if it isn't one or is above the limits. Never raises."""
-    tokens = _tokens(text)
-    if tokens is None:
+    """The tree of an expression without variables and powers; None for anything else. Never raises."""
+    node = expressions.parse(text)
+    return None if node is None else tree_of(node)
+
+
+def tree_of(node: expressions.Node) -> Tree | None:
+    """The tree of a parsed expression; None if it has variables, powers or a sign before a bracket."""
+    number = _integer(node)
+    if number is not None:
+        return Fraction(number)
+    if not isinstance(node, expressions.Binary) or node.operator == "^":
         return None
-    read = _sum(tokens, 0, 0)
-    return read[0] if read is not None and read[1] == len(tokens) else None
+    if node.operator == "/":
+        top, bottom = _integer(node.left), _integer(node.right)
+        if top is not None and bottom:
+            return Fraction(top, bottom)
+    left, right = tree_of(node.left), tree_of(node.right)
+    return None if left is None or right is None else Operation(node.operator, left, right)
+
+
+def _integer(node: expressions.Node) -> int | None:
+    if isinstance(node, expressions.Negative) and isinstance(node.inner, expressions.Number):
+        return -node.inner.value
+    return node.value if isinstance(node, expressions.Number) else None
 
 
 def show(tree: Tree) -> str:
-    """Canonical text, no more parentheses than needed: `parse(show(tree)) == tree`."""
+    """Canonical text, no more parentheses than needed: `parse(show(tree)) == tree` for numbers without a fraction."""
     if isinstance(tree, Fraction):
         return str(tree)
     rank = _PRECEDENCE[tree.operator]
@@ -137,22 +148,15 @@ def one_step(before: Tree, after: Tree, same: Callable[[Fraction, Fraction], boo
     return before.right == after.right and one_step(before.left, after.left, same)
 
 
-def claim_text(claim: str) -> str:
-    """A claim without surrounding space and final full stop."""
-    return claim.strip().removesuffix(".").rstrip()
-
-
 def read_equation(claim: str) -> Equation | None:
     """`E = F` or `E = F (mod m)`; None for anything else. Never raises."""
-    if len(claim) > MAX_LENGTH:
-        return None
-    text, modulus = claim_text(claim), None
-    congruence = _MODULUS.fullmatch(text)
+    text, modulus = claim.strip().removesuffix("."), None
+    congruence = _MODULUS.fullmatch(text) if len(text) <= expressions.MAX_CHARS else None
     if congruence is not None:
         text, modulus = congruence[1], int(congruence[2])
         if modulus == 0:
             return None
-    sides = text.split("=")
+    sides = text.split("=", 2)
     if len(sides) != 2:
         return None
     left, right = parse(sides[0]), parse(sides[1])
@@ -161,87 +165,6 @@ def read_equation(claim: str) -> Equation | None:
 
 def read_answer(claim: str) -> Fraction | None:
     """The number of `The answer is A.`; None for anything else. Never raises."""
-    match = _ANSWER.fullmatch(claim_text(claim)) if len(claim) <= MAX_LENGTH else None
-    return None if match is None else _number(match[1])
-
-
-def _number(text: str) -> Fraction | None:
-    top, _, bottom = text.partition("/")
-    if not bottom:
-        return Fraction(int(top))
-    return Fraction(int(top), int(bottom)) if int(bottom) else None
-
-
-def _tokens(text: str) -> list[Fraction | str] | None:
-    if len(text) > MAX_LENGTH:
-        return None
-    text = text.rstrip()
-    tokens: list[Fraction | str] = []
-    position = numbers = 0
-    while position < len(text):
-        match = _TOKEN.match(text, position)
-        if match is None:
-            return None
-        if match[1] is None:
-            tokens.append(match[2])
-        else:
-            number = _number(match[1])
-            if number is None:
-                return None
-            numbers += 1
-            # A minus glued to a number with no operand before it is the number's sign.
-            if (
-                tokens
-                and tokens[-1] == "-"
-                and match.start(1) == position
-                and (len(tokens) == 1 or tokens[-2] in _SIGN)
-            ):
-                tokens.pop()
-                number = -number
-            tokens.append(number)
-        position = match.end()
-    return tokens if numbers <= MAX_NUMBERS else None
-
-
-_SIGN = frozenset("+-*/(")
-_Read: TypeAlias = "tuple[Tree, int] | None"
-
-
-def _sum(tokens: list[Fraction | str], at: int, depth: int) -> _Read:
-    return _chain(tokens, at, depth, "+-", _product)
-
-
-def _product(tokens: list[Fraction | str], at: int, depth: int) -> _Read:
-    return _chain(tokens, at, depth, "*/", _operand)
-
-
-def _chain(
-    tokens: list[Fraction | str],
-    at: int,
-    depth: int,
-    operators: str,
-    operand: Callable[[list[Fraction | str], int, int], _Read],
-) -> _Read:
-    read = operand(tokens, at, depth)
-    while read is not None and read[1] < len(tokens):
-        tree, at = read
-        operator = tokens[at]
-        if not isinstance(operator, str) or operator not in operators:
-            break
-        right = operand(tokens, at + 1, depth)
-        read = None if right is None else (Operation(operator, tree, right[0]), right[1])
-    return read
-
-
-def _operand(tokens: list[Fraction | str], at: int, depth: int) -> _Read:
-    if at >= len(tokens):
-        return None
-    token = tokens[at]
-    if isinstance(token, Fraction):
-        return token, at + 1
-    if token != "(" or depth >= MAX_DEPTH:
-        return None
-    read = _sum(tokens, at + 1, depth + 1)
-    if read is None or read[1] >= len(tokens) or tokens[read[1]] != ")":
-        return None
-    return read[0], read[1] + 1
+    text = answer_of(claim.strip().removesuffix("."))
+    number = None if text is None else parse(text)
+    return number if isinstance(number, Fraction) else None
