@@ -13,6 +13,7 @@ class ModelShape(BaseModel):
     layers: int = Field(4, ge=1)
     width: int = Field(128, ge=8, description="of the residual stream; a multiple of heads")
     heads: int = Field(4, ge=1)
+    kv_heads: int = Field(1, ge=1, description="key-value heads; fewer make the cache smaller and decoding faster")
     hidden: int = Field(352, ge=8, description="of the feed-forward part")
     context: int = Field(384, ge=16, description="tokens, prompt and answer together")
     tied: bool = Field(True, description="output and input embeddings are one matrix")
