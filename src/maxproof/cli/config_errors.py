@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pydantic import ValidationError
 
 from maxproof.cli.schema import SettingPath, dotted, field_at, model_at, tables_with
+from maxproof.models.schemes import is_embedded
 from maxproof.problems.errors import InputError, Place, nearest
 
 Locate = Callable[[SettingPath], Place | None]
@@ -100,8 +101,8 @@ def _check_text(text: str, path: SettingPath, locate: Locate) -> None:
         authority = text.partition("://")[2].partition("/")[0]
         if "@" in authority or "?" in text:
             raise setting_error("a base URL has no user, password or query", path, locate, _USE_ENVIRONMENT)
-        if not text.startswith(("http://", "https://", "local:")):
-            raise setting_error("expected http://..., https://... or local:NAME", path, locate)
+        if not (text.startswith(("http://", "https://")) or is_embedded(text)):
+            raise setting_error("expected http://..., https://..., local:NAME or lab:", path, locate)
     if not text.isascii() and re.search("[\ud800-\udfff]", text):
         raise setting_error("expected text in UTF-8", path, locate)
 

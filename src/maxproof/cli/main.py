@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from contextlib import AbstractContextManager
 from typing import Annotated, cast
 
 import typer
@@ -18,6 +19,7 @@ from maxproof.cli.models import models_app
 from maxproof.cli.prove import prove, resume
 from maxproof.cli.runs import report, show
 from maxproof.cli.verify import verify
+from maxproof.models.schemes import Connect, register_scheme
 from maxproof.problems import InputError
 
 # typer exports this one of its usage errors only; their common base is what is caught.
@@ -52,6 +54,14 @@ def _root(
 ) -> None:
     pass
 
+
+def _open_lab(folder: str) -> AbstractContextManager[Connect]:
+    from maxproof.training.lab_endpoint import open_lab
+
+    return open_lab(folder)
+
+
+register_scheme("lab:", _open_lab)
 
 app.command()(prove)
 app.command()(verify)

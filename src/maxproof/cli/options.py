@@ -35,7 +35,13 @@ BaseUrl = Annotated[
     typer.Option("--base-url", help="An OpenAI-compatible endpoint. [env: OPENAI_BASE_URL]", rich_help_panel=_MODELS),
 ]
 Model = Annotated[
-    str | None, typer.Option("--model", "-m", help="Default: the server's first.", rich_help_panel=_MODELS)
+    str | None,
+    typer.Option(
+        "--model",
+        "-m",
+        help="Default: the server's first. lab, or lab:FOLDER: the small model of the lab's problems.",
+        rich_help_panel=_MODELS,
+    ),
 ]
 Local = Annotated[
     str | None,
@@ -115,6 +121,9 @@ def settings_from(
     overrides: dict[str, object] = {key: value for key, value in flags.items() if value is not None}
     # A run folder may be resumed from elsewhere: a file is named by its whole path.
     url = base_url if local is None else f"local:{Path(local).resolve() if local.endswith('.gguf') else local}"
+    if url is None and model is not None and (model == "lab" or model.startswith("lab:")):
+        folder = model.removeprefix("lab").removeprefix(":")
+        url, model = f"lab:{Path(folder).expanduser().resolve() if folder else ''}", None
     if url is not None:
         overrides["endpoints.default.base_url"] = url
     if model is not None:

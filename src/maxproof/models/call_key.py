@@ -12,6 +12,7 @@ import re
 from dataclasses import replace
 
 from maxproof.models.bindings import Binding
+from maxproof.models.schemes import is_embedded
 from maxproof.models.types import Call, CallAddress
 
 _USER = re.compile(r"(?<=//)[^/]*@")
@@ -54,7 +55,7 @@ def call_seed(seed: int, address: CallAddress) -> int:
 
 def public_url(base_url: str) -> str:
     """`base_url` without user, password, query and final slash: what may be stored and shown."""
-    return base_url if base_url.startswith("local:") else _QUERY.sub("", _without_user(base_url)).rstrip("/")
+    return base_url if is_embedded(base_url) else _QUERY.sub("", _without_user(base_url)).rstrip("/")
 
 
 def _without_user(base_url: str) -> str:

@@ -1,4 +1,4 @@
-"""Opens what answers calls: a client for each endpoint in use, and the embedded model behind it where one is named."""
+"""Opens what answers calls: a client for each endpoint in use, or the model inside this process that it names."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from maxproof.models.client import ChatClient
-from maxproof.models.local import LOCAL_SCHEME, LocalServer
+from maxproof.models.schemes import Connect, OpenEndpoint, opener_of
 from maxproof.models.settings import EndpointSettings
-from maxproof.models.weights import find_weights
 from maxproof.problems import InputError
 
 
@@ -31,20 +30,21 @@ def check_keys(endpoints: Mapping[str, EndpointSettings], environ: Mapping[str, 
 @asynccontextmanager
 async def open_clients(
     endpoints: Mapping[str, EndpointSettings], seed: int = 0
-) -> AsyncIterator[dict[str, ChatClient]]:
-    """A client for each endpoint, by name. Endpoints that name the same embedded model share one server.
+) -> AsyncIterator[dict[str, OpenEndpoint]]:
+    """A client for each endpoint, by name. Endpoints that name the same embedded model share it.
 
     Raises InputError when an embedded model is not there or its extra is not installed.
     """
     async with AsyncExitStack() as stack:
-        servers: dict[str, LocalServer] = {}
-        clients: dict[str, ChatClient] = {}
+        embedded: dict[str, Connect] = {}
+        clients: dict[str, OpenEndpoint] = {}
         for name, settings in endpoints.items():
-            base_url = None
-            if settings.base_url.startswith(LOCAL_SCHEME):
-                weights = settings.base_url.removeprefix(LOCAL_SCHEME)
-                if weights not in servers:
-                    servers[weights] = stack.enter_context(LocalServer(find_weights(weights)))
-                base_url = servers[weights].base_url
-            clients[name] = await stack.enter_async_context(ChatClient(name, settings, base_url=base_url, seed=seed))
+            found = opener_of(settings.base_url)
+            if found is None:
+                clients[name] = await stack.enter_async_context(ChatClient(name, settings, seed=seed))
+                continue
+            opener, address = found
+            if settings.base_url not in embedded:
+                embedded[settings.base_url] = stack.enter_context(opener(address))
+            clients[name] = await stack.enter_async_context(embedded[settings.base_url](name, settings, seed))
         yield clients

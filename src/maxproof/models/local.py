@@ -7,13 +7,18 @@ loopback port; what is recorded is the `local:` address, which stays the same.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from maxproof.models.client import ChatClient
+from maxproof.models.schemes import Connect
+from maxproof.models.settings import EndpointSettings
+from maxproof.models.weights import find_weights
 from maxproof.problems import InputError
 
-LOCAL_SCHEME = "local:"
 INSTALL_HINT = "in the checkout: pip install '.[local]'"
 
 
@@ -76,6 +81,20 @@ class LocalServer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._server = None  # its destructor stops the server
+
+
+@contextmanager
+def open_local(address: str) -> Iterator[Connect]:
+    """The model named `address`, or of that GGUF file, served while the context is open.
+
+    Raises InputError if it is not there or can't be loaded.
+    """
+    with LocalServer(find_weights(address)) as server:
+
+        def connect(name: str, settings: EndpointSettings, seed: int) -> ChatClient:
+            return ChatClient(name, settings, base_url=server.base_url, seed=seed)
+
+        yield connect
 
 
 def _default_threads() -> int:

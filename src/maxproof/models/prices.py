@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from maxproof.models.schemes import is_embedded
 from maxproof.models.settings import EndpointSettings, Prices
 from maxproof.models.types import Usage
 from maxproof.problems import InputError
@@ -18,8 +19,8 @@ def cost_of(usage: Usage, prices: Prices) -> float:
 
 
 def prices_of(settings: EndpointSettings) -> Prices | None:
-    """The endpoint's prices; the embedded model is free unless the user says otherwise."""
-    if settings.prices is None and settings.base_url.startswith("local:"):
+    """The endpoint's prices; an embedded model is free unless the user says otherwise."""
+    if settings.prices is None and is_embedded(settings.base_url):
         return Prices()
     return settings.prices
 

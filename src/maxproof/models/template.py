@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -22,6 +22,7 @@ from maxproof.models.types import Message
 MAX_BLOCK_CHARS = 250_000
 
 _SLOT = re.compile(r"\{\{(fenced:)?([a-z_]+)\}\}")
+_BEGIN = re.compile(r"^\[\[BEGIN ([a-z ]{1,80}) ([0-9a-f]{16})\]\]\n", re.MULTILINE)
 _PARTS = re.compile(r"\Aversion: (\d+)\n--- system\n(.*?)\n--- user\n(.*)\Z", re.DOTALL)
 _PARAGRAPHS = re.compile(r"\n{2,}")
 # C0 and C1 controls but tab and newline, soft hyphen, zero-width and bidi controls, separators, fillers, variation
@@ -94,9 +95,35 @@ def _read(package: str, name: str) -> str:
 def fence(name: str, text: str) -> str:
     """`text`, made visible and clipped, between two lines that only this text has."""
     body = clip(visible(clip(text)))  # making characters visible lengthens the text
-    key = hashlib.sha256(f"{name}\0{body}".encode()).hexdigest()[:16]
+    key = _key(name, body)
     label = name.replace("_", " ")
     return f"[[BEGIN {label} {key}]]\n{body}\n[[END {label} {key}]]"
+
+
+def fenced_blocks(messages: Sequence[Message]) -> dict[str, str]:
+    """The texts that were fenced in the user messages, by the name of their slot, in order; of equal names the last.
+
+    A block counts only if its key is that of its text, and what stands inside a block is text: nothing that was fenced
+    can add, end or change a block.
+    """
+    found: dict[str, str] = {}
+    for message in messages:
+        at = 0
+        while message.role == "user" and (begin := _BEGIN.search(message.content, at)) is not None:
+            at = begin.end()
+            label, key = begin.groups()
+            closing = f"\n[[END {label} {key}]]"
+            end = message.content.find(closing, begin.end() - 1)
+            body = message.content[begin.end() : end]
+            name = label.replace(" ", "_")
+            if end >= 0 and _key(name, body) == key:
+                found[name] = body
+                at = end + len(closing)
+    return found
+
+
+def _key(name: str, body: str) -> str:
+    return hashlib.sha256(f"{name}\0{body}".encode()).hexdigest()[:16]
 
 
 def visible(text: str) -> str:

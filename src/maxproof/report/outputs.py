@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from maxproof import __version__
+from maxproof.lab.domains import read_question
+from maxproof.lab.oracle import grade
 from maxproof.report.text import render_proof_file, to_json
 from maxproof.report.view import RunView
 from maxproof.search.run import ProveOutcome
@@ -17,6 +19,7 @@ from maxproof.verifier import judge_calls
 def view_of(folder: RunFolder, outcome: ProveOutcome, settings: dict[str, str]) -> RunView:
     """Everything a report shows. `settings` are the run's, by dotted name, as text."""
     account, result = outcome.account, outcome.result
+    question = read_question(folder.problem.statement)
     started = datetime.fromtimestamp(account.started, UTC).isoformat(timespec="seconds") if account.started else ""
     return RunView(
         run=folder.name,
@@ -32,6 +35,9 @@ def view_of(folder: RunFolder, outcome: ProveOutcome, settings: dict[str, str]) 
         verifications_eager=result.verifications_eager,
         judge_calls_per_verification=judge_calls(folder.settings.verifier, folder.problem),
         version=__version__,
+        oracle=None
+        if question is None or result.winner is None
+        else grade(question, result.standing(result.winner).candidate.text),
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from maxproof.lab.types import OracleReport, StepVerdict
 from maxproof.models.caller import NOT_RECORDED
 from maxproof.models.types import StopKind
 from maxproof.report.view import RunView
@@ -195,7 +196,17 @@ def how_sure(view: RunView) -> tuple[str, ...]:
         "What it rests on: the judges that were configured. A pass means that they found no error; it is not a formal "
         "verification."
     )
+    if view.oracle is not None:
+        lines.append(f"{oracle_line(view.oracle)} It had no part in the search, nor in this outcome.")
     return tuple(line for line in lines if line)
+
+
+def oracle_line(report: OracleReport) -> str:
+    """What the lab's exact oracle says of a text: verdict, points, and the first sentence that is wrong or a leap."""
+    bad = (StepVerdict.FALSE, StepVerdict.LEAP, StepVerdict.UNREADABLE)
+    first = next((f"; sentence {n} is {s.verdict}" for n, s in enumerate(report.sentences, 1) if s.verdict in bad), "")
+    goal = "" if report.goal or first else "; the goal is not reached"
+    return f"Exact oracle of the lab: {report.verdict}, {report.points:g} of {MAX_POINTS} points{first}{goal}."
 
 
 def known_errors(standing: Standing) -> tuple[KnownError, ...]:

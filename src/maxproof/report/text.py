@@ -247,6 +247,7 @@ def to_json(view: RunView) -> dict[str, Any]:
         "stop": result.stop.value,
         "winner": result.winner,
         "proof": result.standing(result.winner).candidate.text if result.winner is not None and result.passed else None,
+        "oracle": None if view.oracle is None else asdict(view.oracle),
         "finalists": list(result.finalists),
         "candidates": [_standing_json(s) for s in sorted(result.standings, key=lambda s: s.candidate.id)],
         "lost": {str(number): reason for number, reason in lost_slots(result)},

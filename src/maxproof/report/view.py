@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from maxproof.lab.types import OracleReport
 from maxproof.models.types import RoleUsage, StopKind
 from maxproof.problems import Problem
 from maxproof.search.types import SearchResult
@@ -21,6 +22,7 @@ class RunView:
         elapsed_s: seconds of work over all sessions.
         verifications_run, verifications_eager: verifier samples run, and what the eager search would have run.
         judge_calls_per_verification: to turn verifications into calls.
+        oracle: on a problem of the lab, what its exact oracle says of the winner; it changes nothing else here.
     """
 
     run: str
@@ -36,3 +38,4 @@ class RunView:
     judge_calls_per_verification: int = 1
     version: str = ""
     stop_kind: StopKind = StopKind.NONE
+    oracle: OracleReport | None = None

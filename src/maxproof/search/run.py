@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from maxproof.models.bindings import Bindings, resolve_bindings
 from maxproof.models.caller import JournaledCaller
-from maxproof.models.client import ChatClient
+from maxproof.models.chat import ChatEndpoint
 from maxproof.models.endpoints import open_clients
 from maxproof.models.journal import Journal
 from maxproof.models.types import CallProgress, RoleUsage, Stop
@@ -152,7 +152,7 @@ async def open_caller(
         reserved_calls: of a call budget, what is kept for the end of the run.
     """
 
-    def caller(clients: Mapping[str, ChatClient]) -> JournaledCaller:
+    def caller(clients: Mapping[str, ChatEndpoint]) -> JournaledCaller:
         return JournaledCaller(
             journal, clients, bindings, settings.budget, settings.search.seed,
             reserved_calls=reserved_calls, served=served, keep_served=keep_served,
