@@ -1,8 +1,8 @@
 """Canonical text: any text in the spacing and the characters of the proof world's language, one sentence a line.
 
-Numbers and signs stand between single spaces (`3 x + 4 = -10.`); `-3` is one number where no subtraction can be meant;
-`x^2` and `3/4` are glued; a point ends a sentence unless a digit stands on both sides. A `<` before a word is dropped,
-so no canonical text can hold `<end>`, `<sep>` or `</verdict>`.
+Numbers and signs stand between single spaces (`3 x + 4 = -10.`); `-3` and `-x` are glued where no subtraction can be
+meant, as are `x^2` and `3/4`; a point ends a sentence unless a digit stands on both sides. A `<` before a word is
+dropped, so no canonical text can hold `<end>`, `<sep>` or `</verdict>`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ MAX_CHARS = 20_000
 """Of a longer text only the beginning is read."""
 MAX_WORD = 24
 
-_TOKEN = re.compile(r"#{1,6}|<=|>=|[0-9]+\.[0-9]+|[0-9]+|[A-Za-z_]+(?:'[a-z]+)?|\S")
+_TOKEN = re.compile(r"#{1,6}|[<>!]=|[0-9]+\.[0-9]+|[0-9]+|[A-Za-z_]+(?:'[a-z]+)?|\S")
 _LIST_NUMBER = re.compile(r"[ \t]*\d{1,3}[.)][ \t]+(?=\S)")
 _ALLOWED = frozenset("+-*/^=<>().,:;?!'")
 _SAME = str.maketrans(
@@ -25,14 +25,16 @@ _SAME = str.maketrans(
         "\u00f7": "/",
         "\u2264": "<=",
         "\u2265": ">=",
+        "\u2260": "!=",
         "\u00b2": "^2",
         "\u00b3": "^3",
         "$": " ",
         "`": " ",
     }
 )
+_VARIABLES = frozenset("abkmnxyz")
 _NO_SPACE_BEFORE = frozenset((")", ".", ",", ":", "^"))
-_BEFORE_SIGN = frozenset("(+-*/^=<>,:;") | {"<=", ">="}
+_BEFORE_SIGN = frozenset("(+-*/^=<>,:;") | {"<=", ">=", "!="}
 
 
 def canonical(text: str) -> str:
@@ -66,7 +68,8 @@ def _sentences(raw: str) -> list[str]:
         if parts and not glue and not fraction and token not in _NO_SPACE_BEFORE:
             parts.append(" ")
         parts.append(token)
-        glue = fraction or token in ("(", "^") or (token == "-" and on_digit and _takes_sign(before))
+        signed = on_digit or (glued and after is not None and (after.group() == "(" or after.group() in _VARIABLES))
+        glue = fraction or token in ("(", "^") or (token == "-" and signed and _takes_sign(before))
         before = token
         if token == ".":
             if len(parts) > 1:
@@ -86,7 +89,7 @@ def _readable(token: str, before: str) -> str:
     if token[0].isalpha() or token[0] == "_":
         known = len(token) <= MAX_WORD and token.isascii()
     else:
-        known = token in ("<=", ">=") or token in _ALLOWED
+        known = token in ("<=", ">=", "!=") or token in _ALLOWED
     return token if known else "" if before == "?" else "?"
 
 

@@ -136,7 +136,7 @@ class Style:
     """How a proof is dressed: none of it changes what is proved.
 
     Attributes:
-        opener: 0 none, else the number of an opening sentence (`style.OPENERS`); some say "To solve", some "We are given".
+        opener: 0 none, else the number of an opening sentence (`wording.OPENERS`): "To solve ...", "We are given ...".
         headers: lines begin with "Step N:".
         connectives: lines begin with "So", "Then", ...
         filler: sentences without a claim are strewn in.
@@ -148,3 +148,11 @@ class Style:
     connectives: bool = False
     filler: bool = False
     verification: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One pair for supervised training, as text in the model's own format (`dialogue.py`): no end token."""
+
+    prompt: str
+    answer: str

@@ -6,15 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from maxproof.lab.types import Example as Example
 from maxproof.verifier.types import Verification
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """One pair for supervised training, as text in the model's own format (`lab/dialogue.py` makes them)."""
-
-    prompt: str
-    answer: str
 
 
 @dataclass(frozen=True, slots=True)
