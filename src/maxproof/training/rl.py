@@ -223,7 +223,8 @@ class _Run:
         scored, not_scored, flat, few, total = (progress.missed[name] for name in _MISSED)
         message = (
             f"{progress.empty} batches in a row had no usable group: {scored:.0f} rollouts scored, "
-            f"{not_scored:.0f} not scored; groups dropped: {flat:.0f} without spread, {few:.0f} with fewer than two scored"
+            f"{not_scored:.0f} not scored; groups dropped: {flat:.0f} without spread, {few:.0f} with fewer than two "
+            "scored"
         )
         if few >= flat:
             hint = "the reward does not score: see what its judges answer"
