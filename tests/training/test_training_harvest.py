@@ -8,9 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+import typer
+from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from maxproof.cli.harvest import harvest as harvest_command
 from maxproof.problems import InputError
 from maxproof.training.harvest import Harvest, HarvestSettings, balance, harvest, split_of, stated_in
 from maxproof.training.harvest_files import (
@@ -252,3 +256,51 @@ def test_a_chat_reply_says_the_verdict_or_there_is_none(
         assert isinstance(reply, JudgeReply)
         assert reply.verdict is verdict
         assert len(reply.errors) == len(errors)
+
+
+# --- command ----------------------------------------------------------------------------------------------------------
+
+app = typer.Typer()
+app.command()(harvest_command)
+
+
+def write_rollouts(path: Path, records: list[RolloutRecord]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(item.model_dump_json() + "\n" for item in records))
+    return path
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_command_tells_counts_before_and_after(tmp_path: Path) -> None:
+    write_rollouts(tmp_path / "run" / "rl" / "rollouts.jsonl", many({Verdict.NO_ERRORS: 30, Verdict.HAS_ERRORS: 10}))
+    found = run(tmp_path / "run", "--out", tmp_path / "out", "--validation-share", "0")
+    assert found.exit_code == 0
+    assert "30 -> 10" in found.stdout
+    assert "Missing verdicts: train: minor_gaps, train: fundamentally_wrong" in found.stdout
+    assert len(read_harvest(tmp_path / "out", "train")) == 20
+    again = run(tmp_path / "run", "--out", tmp_path / "out", "--validation-share", "0", "--format", "chat", "--json")
+    assert json.loads(again.stdout)["after"]["train"]["no_errors"] == 10
+    assert not (tmp_path / "out" / "train.jsonl").exists()
+    assert len((tmp_path / "out" / "train.chat.jsonl").read_text().splitlines()) == 20
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("missing.jsonl",), "missing.jsonl: no such file"),
+        (("bad.jsonl",), "bad.jsonl:1: "),
+        (("good.jsonl", "--class-ratio", "0.5"), "--class-ratio: "),
+        (("empty.jsonl",), "nothing to harvest: 0 candidates"),
+    ],
+)
+def test_command_tells_bad_input_in_one_line(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    write_rollouts(tmp_path / "good.jsonl", [record(Verdict.NO_ERRORS)])
+    write_rollouts(tmp_path / "empty.jsonl", [])
+    (tmp_path / "bad.jsonl").write_text("{}\n")
+    found = run(tmp_path / arguments[0], *arguments[1:], "--out", tmp_path / "out")
+    assert found.exit_code == 2
+    assert message in found.stderr
+    assert len(found.stderr.splitlines()) == 1

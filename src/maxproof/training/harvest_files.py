@@ -9,7 +9,6 @@ harvest.json                             the settings and the counts
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from maxproof.models.template import load_template
 from maxproof.problems import InputError
 from maxproof.problems.text import read_lines
+from maxproof.search.run_folder import write_atomically
 from maxproof.training.harvest import SPLITS, Harvest, Harvested, HarvestSettings, Split, Triple
 from maxproof.training.rollouts import RolloutRecord, read_rollouts
 from maxproof.verifier.judge_reply import ReplyFault, parse_reply
@@ -72,12 +72,12 @@ def write_harvest(folder: Path, harvested: Harvested, settings: HarvestSettings,
         for old in (f"{split}.jsonl", f"{split}.chat.jsonl"):
             (folder / old).unlink(missing_ok=True)
         if format == "records":
-            _write(folder / f"{split}.jsonl", [_line(asdict(example)) for example in examples])
+            _write(folder / f"{split}.jsonl", [asdict(example) for example in examples])
         else:
             chats = [chat for example in examples if (chat := chat_example(example)) is not None]
             unsayable += len(examples) - len(chats)
-            _write(folder / f"{split}.chat.jsonl", [_line(chat) for chat in chats])
-    _write(folder / TRIPLES, [_line(asdict(triple)) for triple in harvested.triples])
+            _write(folder / f"{split}.chat.jsonl", chats)
+    _write(folder / TRIPLES, [asdict(triple) for triple in harvested.triples])
     summary = {
         "format": format,
         "settings": settings.model_dump(mode="json"),
@@ -85,7 +85,7 @@ def write_harvest(folder: Path, harvested: Harvested, settings: HarvestSettings,
         "triples": len(harvested.triples),
         "unsayable": unsayable,
     }
-    _write(folder / SUMMARY, [json.dumps(summary, indent=2) + "\n"])
+    write_atomically(folder / SUMMARY, json.dumps(summary, indent=2) + "\n")
     return unsayable
 
 
@@ -171,17 +171,5 @@ def _untagged(text: str) -> str:
     return text
 
 
-# --- writing ----------------------------------------------------------------------------------------------------------
-
-
-def _line(value: Mapping[str, object]) -> str:
-    return json.dumps(value, allow_nan=False) + "\n"
-
-
-def _write(path: Path, lines: Iterable[str]) -> None:
-    partial = path.with_name(path.name + ".part")
-    with partial.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(lines)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(partial, path)
+def _write(path: Path, records: Iterable[Mapping[str, object]]) -> None:
+    write_atomically(path, "".join(json.dumps(record, allow_nan=False) + "\n" for record in records))
