@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from maxproof.lab import modular
+from maxproof.lab import linear, modular
 from maxproof.lab.types import Domain, Question
 
 MAX_STATEMENT_CHARS = 400
 
 DOMAINS: dict[str, Domain] = {
+    "linear": linear.DOMAIN,
     "modular": modular.DOMAIN,
 }
 """Every domain by its name."""

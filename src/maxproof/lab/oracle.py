@@ -11,7 +11,7 @@ that establishes something new, or that first states the goal; repeating what is
 | 2 | has_errors | goal reached, and more gaps than that, but some progress, or something false later on |
 | 2 | has_errors | goal not reached (before the first false claim), progress at least half of what is needed |
 | 1 | has_errors | less than that: some progress before the first false claim, or the bare right answer |
-| 0 | fundamentally_wrong | no progress before the first false claim, or before the end: empty, unreadable, wrong at once |
+| 0 | fundamentally_wrong | no progress up to the first false claim or the end: empty, unreadable, wrong at once |
 
 The goal counts as reached only by a claim that states it rightly and has no false claim before it. Sentences that claim
 nothing are not counted, nor are repetitions, so openers, headers, connectives, hand-waving phrases, remarks and closing
