@@ -43,6 +43,8 @@ CONFIG, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG, META = (
     "maxproof.json",
 )
 _FILES = {CONFIG, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG, META, TENSORS, NUMBERS}
+LATEST = "checkpoint"
+"""Where in a training run's folder its latest checkpoint is; `load_checkpoint` takes the run's folder too."""
 _LARGEST_CONTEXT = 65536
 _FIELDS = {
     "num_hidden_layers": "layers",
@@ -173,13 +175,16 @@ def save_checkpoint(
 
 
 def load_checkpoint(folder: Path, device: torch.device | str = "cpu") -> Checkpoint:
-    """Loads a checkpoint; stored half precision becomes float32.
+    """Loads a checkpoint, or the latest of a training run's folder; stored half precision becomes float32.
 
     Raises InputError, naming file and field and what was expected, for an unknown layout, a tokenizer of another
     size than the embedding, tensors that are missing, unknown or of another shape than the config says, and weights
     that aren't finite.
     """
     _recover(folder)
+    _recover(folder / LATEST)
+    if not (folder / META).exists() and (folder / LATEST).is_dir():
+        folder = folder / LATEST
     if not folder.is_dir():
         raise InputError("no checkpoint here: not a folder", file=folder)
     meta = _read_meta(folder / META)
@@ -332,7 +337,6 @@ def _write_folder(folder: Path, contents: Mapping[str, bytes]) -> None:
         if folder.exists():
             os.replace(folder, old)
         os.replace(new, folder)
-        _sync(folder.parent)
     except OSError as error:
         shutil.rmtree(new, ignore_errors=True)
         _recover(folder)
@@ -342,6 +346,9 @@ def _write_folder(folder: Path, contents: Mapping[str, bytes]) -> None:
             file=folder,
             hint="what was saved before is untouched",
         ) from error
+    # The swap is done: what fails from here on loses nothing.
+    with contextlib.suppress(OSError):
+        _sync(folder.parent)
     shutil.rmtree(old, ignore_errors=True)
 
 
