@@ -78,6 +78,7 @@ def load_config(
         lines = (line_of(text, setting[:end]) for end in range(len(setting), 0, -1))
         return Place(path, next((line for line in lines if line is not None), None))
 
+    data.pop("train", None)  # what `maxproof train` reads
     base = _preset(data.pop("effort", None), "effort", locate)
     search = _table(data, ("search",), locate)
     data["search"] = {**base, **search, **_preset(effort, "--effort", _nowhere)}

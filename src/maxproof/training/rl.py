@@ -31,7 +31,8 @@ from maxproof.search.run_folder import write_atomically
 from maxproof.training.advantage import Dropped, GroupAdvantages, group_advantages
 from maxproof.training.checkpoint import Checkpoint, copy_model, digest, load_checkpoint, save_checkpoint, trained
 from maxproof.training.policy_update import Answered, Group, NotFinite, UpdateReport, adamw, update_policy
-from maxproof.training.rl_report import StepReport, step_report
+from maxproof.training.rl_report import StepReport as StepReport
+from maxproof.training.rl_report import step_report
 from maxproof.training.rollouts import RolloutLog, RolloutRecord, record_of
 from maxproof.training.sampling import sample
 from maxproof.training.settings import CispoSettings

@@ -1,0 +1,260 @@
+"""What `maxproof train prover` does: its problems, its judges, its progress, and the run itself."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from maxproof.cli.errors import NoModel
+from maxproof.lab.canonical import canonical
+from maxproof.lab.dialogue import prove_prompt
+from maxproof.lab.generate import Split, problems
+from maxproof.lab.judges import BIASED, BIASED_VERIFIER, PANEL, LabJudges
+from maxproof.lab.oracle import grade_statement
+from maxproof.models.bindings import resolve_bindings
+from maxproof.models.caller import JournaledCaller
+from maxproof.models.journal import Journal
+from maxproof.models.template import visible
+from maxproof.models.types import Caller, StopKind
+from maxproof.problems import InputError, Problem
+from maxproof.problems.errors import nearest
+from maxproof.problems.load import load_problems
+from maxproof.problems.text import read_text
+from maxproof.search.run import open_caller
+from maxproof.search.run_folder import write_atomically
+from maxproof.search.settings import RunSettings
+from maxproof.training.checkpoint import load_checkpoint
+from maxproof.training.model import use_threads
+from maxproof.training.reward import VerifierReward
+from maxproof.training.rl import CHECKPOINT, ROLLOUTS, train_rl
+from maxproof.training.rl_report import StepReport
+from maxproof.training.settings import CispoSettings
+from maxproof.training.types import Reward, Rollout, Task
+from maxproof.verifier import MAX_POINTS, VerifierSettings
+
+__all__ = ["Trained", "problems_of_file", "problems_of_lab", "train_prover", "use_threads", "watcher"]
+
+JOURNAL, SERVED = "journal.sqlite", "served.json"
+MAX_CALLS_AT_ONCE = 512
+"""Of all judges together; an endpoint has a limit of its own below that."""
+MAX_SERVED_BYTES = 1024 * 1024
+
+Watch = Callable[[StepReport], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """How the run stands. `first` and `last` are of this session, None if there was nothing left to do.
+
+    `stopped`: the budget that ended it, "" if it came to its end.
+    """
+
+    out: Path
+    steps: int
+    first: StepReport | None
+    last: StepReport | None
+    stopped: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "run": str(self.out),
+            "checkpoint": str(self.out / CHECKPOINT),
+            "rollouts": str(self.out / ROLLOUTS),
+            "steps": self.steps,
+            "first": step_json(self.first) if self.first else None,
+            "last": step_json(self.last) if self.last else None,
+            "stopped": self.stopped,
+        }
+
+    def to_text(self) -> str:
+        lines = []
+        if self.first is not None and self.last is not None:
+            lines.append(
+                f"Reward {_number(self.first.reward_mean)} at step {self.first.step + 1}, "
+                f"{_number(self.last.reward_mean)} at step {self.last.step + 1}"
+            )
+            if self.last.oracle_mean is not None:
+                lines.append(f"Oracle {_number(self.first.oracle_mean)}, then {_number(self.last.oracle_mean)}")
+        if self.stopped:
+            lines.append(f"Stopped: {self.stopped}. The same command with a larger budget goes on.")
+        lines += [f"{self.steps} steps done", f"Model: {self.out / CHECKPOINT}", f"Rollouts: {self.out / ROLLOUTS}"]
+        return visible("\n".join(lines))
+
+
+class _BudgetSpent(Exception):
+    """The judges can't be asked any more; the message says why."""
+
+
+def problems_of_lab(text: str) -> list[Problem]:
+    """The problems that `SPLIT:COUNT:SEED` names, of the levels that training may see. Raises InputError."""
+    split, count, seed = (*text.split(":"), "", "")[:3]
+    known: dict[str, Split] = {name: name for name in get_args(Split)}
+    if text.count(":") != 2 or not (count.isdecimal() and seed.isdecimal()) or max(len(count), len(seed)) > 9:
+        raise InputError(f"expected SPLIT:COUNT:SEED, such as train:2000:0, got {text!r}", field="--lab")
+    if split not in known:
+        raise InputError(f"unknown split {split!r}", field="--lab", hint=nearest(split, known) or ", ".join(known))
+    try:
+        return [made.problem for made in problems(known[split], int(count), int(seed))]
+    except ValueError as error:
+        raise InputError(str(error), field="--lab") from None
+
+
+def problems_of_file(path: Path) -> list[Problem]:
+    """The problems of a file. Raises InputError, also for a statement that the model's prompt can't hold whole."""
+    found = list(load_problems(path))
+    for problem in found:
+        if prove_prompt(problem.statement) != f"<prove> {' '.join(canonical(problem.statement).split())} <sep>":
+            raise InputError(f"problem {problem.id!r} is too long for the prompt of the lab's models", file=path)
+    return found
+
+
+async def train_prover(
+    model: Path,
+    found: Sequence[Problem],
+    settings: CispoSettings,
+    out: Path,
+    judges: str,
+    endpoints: RunSettings | None,
+    watch: Watch,
+) -> Trained:
+    """Trains, or goes on.
+
+    Args:
+        judges: `lab-biased`, `lab-panel` or `endpoints`, whose settings `endpoints` has.
+
+    Raises what `train_rl` raises, and NoModel when an endpoint is gone.
+    """
+    start = load_checkpoint(model)
+    tasks = [Task(problem.id, prove_prompt(problem.statement)) for problem in found]
+    reports: list[StepReport] = []
+
+    def observe(report: StepReport) -> None:
+        reports[1:] = [report] if reports else []
+        if not reports:
+            reports.append(report)
+        watch(report)
+
+    stopped = ""
+    async with _judges(judges, endpoints, settings.seed, out) as (verifier, caller):
+        scores = VerifierReward(verifier, lambda _: caller, found, limit=MAX_CALLS_AT_ONCE, oracle=lab_oracle)
+
+        async def reward(rollouts: Sequence[Rollout]) -> Sequence[Reward]:
+            rewards = await scores(rollouts)
+            if isinstance(caller, JournaledCaller) and caller.stop and any(r.verification is None for r in rewards):
+                if caller.stop.kind is StopKind.BUDGET:
+                    raise _BudgetSpent(caller.stop.reason)
+                raise NoModel(caller.stop.reason, hint="what is done is kept: the same command goes on")
+            return rewards
+
+        try:
+            await train_rl(start, tasks, reward, settings, out, observe=observe)
+        except _BudgetSpent as error:
+            stopped = str(error)
+        if isinstance(caller, JournaledCaller):
+            await caller.finish(stopped or "trained")
+    done = load_checkpoint(out / CHECKPOINT).meta.step
+    return Trained(out, done, reports[0] if reports else None, reports[-1] if reports else None, stopped)
+
+
+def lab_oracle(problem: Problem, text: str) -> float | None:
+    """The exact oracle's score 0..1, None for a problem that is none of the lab's. It never reaches the reward."""
+    report = grade_statement(problem.statement, text)
+    return None if report is None else report.points / MAX_POINTS
+
+
+@asynccontextmanager
+async def _judges(
+    judges: str, settings: RunSettings | None, seed: int, out: Path
+) -> AsyncIterator[tuple[VerifierSettings, Caller]]:
+    """The verifier's settings, and who answers its calls: the lab's judges, or endpoints through a journal in `out`."""
+    if settings is None:
+        biased = judges == "lab-biased"
+        yield (BIASED_VERIFIER, LabJudges(BIASED, seed)) if biased else (VerifierSettings(), LabJudges(PANEL, seed))
+        return
+    served = _served(out / SERVED)
+
+    def keep_served(endpoint: str, model: str) -> None:
+        served[endpoint] = model
+        write_atomically(out / SERVED, json.dumps(served))
+
+    bindings = resolve_bindings(settings.endpoints, settings.roles, settings.verifier.judges).with_models(served)
+    with _journal(out) as journal:
+        async with open_caller(journal, settings, bindings, dict(served), keep_served) as caller:
+            yield settings.verifier, caller
+
+
+def _journal(out: Path) -> Journal:
+    path = out / JOURNAL
+    if path.exists():
+        return Journal.resume(path)
+    out.mkdir(parents=True, exist_ok=True)
+    return Journal.create(path, {"kind": "train prover"})
+
+
+def _served(path: Path) -> dict[str, str]:
+    if not path.exists():
+        return {}
+    try:
+        found = json.loads(read_text(path, MAX_SERVED_BYTES))
+        return {str(endpoint): str(model) for endpoint, model in found.items()}
+    except (ValueError, RecursionError, AttributeError):
+        raise InputError("not what a training run writes", file=path) from None
+
+
+# --- progress ---------------------------------------------------------------------------------------------------------
+
+
+def watcher(*, as_json: bool, quiet: bool) -> Watch:
+    """Shows each step on standard error: a line on a terminal, a JSON line with `as_json`, else warnings only."""
+    if as_json:
+        return lambda report: print(json.dumps({"event": "step", **step_json(report)}), file=sys.stderr, flush=True)
+    told = not quiet and sys.stderr.isatty()
+
+    def tell(report: StepReport) -> None:
+        if report.warning and not quiet:
+            print(f"maxproof: warning: {report.warning}", file=sys.stderr)
+        if told:
+            print(step_text(report), file=sys.stderr)
+
+    return tell
+
+
+def step_json(report: StepReport) -> dict[str, Any]:
+    """A step's figures."""
+    weights = report.weights
+    return {
+        **asdict(report),
+        "weights": {
+            "tokens": weights.tokens,
+            "share_below": weights.share_below,
+            "share_above": weights.share_above,
+            "mean_ratio": weights.mean_ratio,
+            "approximate_kl": weights.mean_kl,
+            "all_one": weights.all_one,
+        },
+    }
+
+
+def step_text(report: StepReport) -> str:
+    """A step in one line."""
+    parts = [
+        f"step {report.step + 1}/{report.steps}",
+        f"reward {_number(report.reward_mean)}",
+        *([f"oracle {_number(report.oracle_mean)}"] if report.oracle_mean is not None else []),
+        f"pass {_number(report.pass_rate)}",
+        f"groups {report.kept}/{report.groups}",
+        *([f"not scored {report.rollouts - report.scored}"] if report.scored < report.rollouts else []),
+        f"{report.length_mean:.0f} tokens",
+        f"{report.sampling_s:.1f}+{report.reward_s:.1f}+{report.training_s:.1f} s",
+        f"ETA {int(report.eta_s) // 60}:{int(report.eta_s) % 60:02}",
+    ]
+    return "  ".join(parts)
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None else f"{value:.3f}"
