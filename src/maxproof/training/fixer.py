@@ -236,6 +236,7 @@ async def train_fixer(
     out: Path,
     seed: int,
     *,
+    student: Checkpoint | None = None,
     progress: Callable[[int, int, float, float, float], None] | None = None,
     tell: Callable[[RepairCounts], None] | None = None,
 ) -> Checkpoint:
@@ -246,6 +247,7 @@ async def train_fixer(
 
     Args:
         triples: of the train split. score: the verifier of the proof RL.
+        student: what is trained; `checkpoint` itself by default. For a merge take the base of all experts.
         progress: as `train_sft` takes it. tell: called once the repairs are known.
 
     Raises InputError when there is nothing to repair or no correction was accepted, and as `train_sft`.
@@ -268,7 +270,7 @@ async def train_fixer(
         )
     _write(out, kept)
     examples = [Example(repair.prompt, proof_answer(repair.repaired_proof)) for repair in kept]
-    return train_sft(checkpoint, examples, settings.sft, out / "sft", seed, progress=progress)
+    return train_sft(student or checkpoint, examples, settings.sft, out / "sft", seed, progress=progress)
 
 
 def _write(out: Path, kept: Sequence[Repair]) -> None:
