@@ -1,0 +1,103 @@
+"""A `Caller` straight onto an endpoint, without a journal: for a study whose unit of resuming is a whole problem.
+
+Answers are remembered: methods that are compared on one problem and ask the same question get the same answer, so that
+they differ by what they do and not by luck. Each method still pays for every answer that it used (`spent`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from maxproof.models.call_key import call_seed
+from maxproof.models.chat import ChatEndpoint, ChatRequest
+from maxproof.models.types import Answer, Call, CallAddress, NoAnswer, Sampling
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What one method used: calls, and tokens in and out."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+
+Memory = dict[tuple[CallAddress, str, str], Answer]
+
+
+class DirectCaller:
+    """One method on one problem.
+
+    Args:
+        memory: shared by the methods that are compared on this problem.
+        seed: of this problem; sampling seeds follow from it and the address.
+        free: roles that cost this method nothing, because it has no use for their answers.
+    """
+
+    def __init__(
+        self, endpoint: ChatEndpoint, sampling: Sampling, seed: int, memory: Memory, free: frozenset[str] = frozenset()
+    ) -> None:
+        self._endpoint = endpoint
+        self._sampling = sampling
+        self._seed = seed
+        self._memory = memory
+        self._free = free
+        self._used: set[tuple[CallAddress, str, str]] = set()
+        self.spent = Spent()
+
+    async def ask(self, call: Call) -> Answer:
+        """Raises `CallFailed`."""
+        (result,) = await self.ask_samples([call])
+        if isinstance(result, NoAnswer):
+            raise result
+        return result
+
+    async def ask_samples(self, calls: Sequence[Call]) -> list[Answer | NoAnswer]:
+        """See `models.types.Caller`. Samples that are missing go as one request if they count up without a hole."""
+        missing = [call for call in calls if _key(call) not in self._memory]
+        failed: dict[CallAddress, NoAnswer] = {}
+        for run in _runs(missing):
+            seed = call_seed(self._seed, run[0].address)
+            request = ChatRequest("", run[0].prompt(), self._sampling, len(run), seed)
+            try:
+                reply = await self._endpoint.complete(request)
+            except NoAnswer as error:
+                failed |= {call.address: error for call in run}
+                continue
+            for call, answer in zip(run, reply.answers, strict=True):
+                self._memory[_key(call)] = answer
+        return [failed.get(call.address) or self._take(call) for call in calls]
+
+    def _take(self, call: Call) -> Answer:
+        key = _key(call)
+        answer = self._memory[key]
+        if key not in self._used and call.address.role not in self._free:
+            self._used.add(key)
+            usage, spent = answer.usage, self.spent
+            self.spent = replace(
+                spent,
+                calls=spent.calls + 1,
+                prompt_tokens=spent.prompt_tokens + usage.prompt_tokens,
+                completion_tokens=spent.completion_tokens + usage.completion_tokens,
+            )
+        return answer
+
+
+def _key(call: Call) -> tuple[CallAddress, str, str]:
+    return call.address, call.template, call.inputs
+
+
+def _runs(calls: Sequence[Call]) -> list[list[Call]]:
+    """Calls of one prompt, cut where their samples do not follow each other."""
+    runs: list[list[Call]] = []
+    for call in sorted(calls, key=lambda c: c.address.sample):
+        if runs and call.address.sample == runs[-1][-1].address.sample + 1:
+            runs[-1].append(call)
+        else:
+            runs.append([call])
+    return runs

@@ -1,0 +1,85 @@
+"""How large the lab study is: `standard` for the report, `tiny` for a check in minutes that still trains."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from maxproof.problems import InputError
+from maxproof.search.settings import SearchSettings
+from maxproof.training.settings import CispoSettings, ModelShape, SamplingSettings, SftSettings
+
+
+class LabProfile(BaseModel):
+    """Sizes and seeds of one run of the study. A run folder keeps its own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = "standard"
+    seed: int = Field(0, ge=0, description="of the world, the base model and everything that is not an RL seed")
+    rl_seeds: int = Field(3, ge=1, description="seeds of each arm of the reward-hacking experiment")
+    shape: ModelShape = Field(default_factory=lambda: ModelShape())
+    corpus: int = Field(
+        120_000, ge=100, description="examples of the base model's corpus; drawn from again when used up"
+    )
+    base: SftSettings = Field(default_factory=lambda: SftSettings(steps=2400, batch=64, learning_rate=2e-3))
+    train_problems: int = Field(4000, ge=10, description="problems of the train split that RL draws from")
+    levels: tuple[int, ...] = Field((1, 2, 3), description="levels of the problems, all splits")
+    prover: CispoSettings = Field(
+        default_factory=lambda: CispoSettings(
+            steps=120, prompts=24, group=8, sampling=SamplingSettings(max_new_tokens=120)
+        )
+    )
+    problems: int = Field(240, ge=10, description="held-out problems of every measurement of a prover")
+    samples: int = Field(32, ge=2, description="samples a problem, for best-of-k")
+    verifier_sft: SftSettings = Field(
+        default_factory=lambda: SftSettings(steps=300, batch=48, learning_rate=5e-4, warmup=20)
+    )
+    verifier_rl: CispoSettings = Field(
+        default_factory=lambda: CispoSettings(
+            steps=60, prompts=24, group=8, sampling=SamplingSettings(max_new_tokens=48)
+        )
+    )
+    fixer_triples: int = Field(1200, ge=10, description="flawed proofs that corrections are sampled for")
+    fixer_samples: int = Field(6, ge=1, description="corrections a flawed proof")
+    fixer_sft: SftSettings = Field(
+        default_factory=lambda: SftSettings(steps=300, batch=48, learning_rate=5e-4, warmup=20)
+    )
+    validation_problems: int = Field(96, ge=4, description="problems on which the merge's weights are chosen")
+    search: SearchSettings = Field(default_factory=lambda: SearchSettings())
+    search_problems: int = Field(200, ge=2, description="held-out problems of the comparison of searches")
+    search_shards: int = Field(4, ge=1, description="parts of the comparison, one process each")
+
+
+def _tiny() -> LabProfile:
+    sampling = SamplingSettings(max_new_tokens=80)
+    return LabProfile(
+        name="tiny",
+        rl_seeds=1,
+        shape=ModelShape(layers=2, width=96, heads=4, hidden=256),
+        corpus=8_000,
+        base=SftSettings(steps=350, batch=48, learning_rate=3e-3, warmup=20),
+        train_problems=400,
+        levels=(1,),
+        prover=CispoSettings(steps=16, prompts=12, group=8, sampling=sampling, save_every=8),
+        problems=40,
+        samples=8,
+        verifier_sft=SftSettings(steps=40, batch=32, learning_rate=5e-4, warmup=5),
+        verifier_rl=CispoSettings(steps=6, prompts=8, group=6, sampling=SamplingSettings(max_new_tokens=40)),
+        fixer_triples=60,
+        fixer_samples=3,
+        fixer_sft=SftSettings(steps=30, batch=32, learning_rate=5e-4, warmup=5),
+        validation_problems=16,
+        search=SearchSettings(candidates=6, verifications=2, rounds=1, parents=2, finalists=2, votes=1),
+        search_problems=6,
+        search_shards=1,
+    )
+
+
+PROFILES = {"standard": LabProfile, "tiny": _tiny}
+
+
+def profile_named(name: str) -> LabProfile:
+    """Raises InputError for an unknown name."""
+    if name not in PROFILES:
+        raise InputError(f"unknown profile {name!r}, known: {', '.join(PROFILES)}", field="--profile")
+    return PROFILES[name]()

@@ -1,0 +1,140 @@
+"""Stage `search-N`: one-shot, best-of-N with a tournament, and the MaxProof search, by one model in all roles.
+
+On each problem the methods share their answers (`direct.py`): the first 32 proofs are the same proofs. *Equal budget*
+is per problem and in tokens, prompts included: best-of-N gets as many candidates as what MaxProof used there would pay
+for, at what a candidate of best-of-32 cost there. Best-of-N has no use for summaries and doesn't pay for them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TextIO
+
+from maxproof.evaluation.lab.base import heldout
+from maxproof.evaluation.lab.direct import DirectCaller, Memory, Spent
+from maxproof.evaluation.lab.measure import points_of
+from maxproof.evaluation.lab.profile import LabProfile
+from maxproof.evaluation.lab.stages import Place, Result, Tell
+from maxproof.lab.generate import LabProblem
+from maxproof.models.call_key import call_seed
+from maxproof.models.chat import ChatEndpoint
+from maxproof.models.types import CallAddress, Sampling
+from maxproof.search.engine import search
+from maxproof.search.prompted import prompted_roles
+from maxproof.search.settings import SearchSettings
+from maxproof.search.types import SearchResult
+from maxproof.verifier.settings import JudgeSettings, VerifierSettings
+
+OUTCOMES = "problems.jsonl"
+AT_ONCE = 12
+"""Problems searched at the same time in one process: enough to keep the batches full."""
+
+VERIFIER = VerifierSettings(judges=(JudgeSettings(name="free", mode="free"),))
+"""One judge call a verification, as in the published budget of 681 calls."""
+
+
+def run(place: Place, profile: LabProfile, tell: Tell) -> Result:
+    """One shard of the comparison: outcomes by problem in `problems.jsonl`; a resumed shard keeps those it has."""
+    from maxproof.training.checkpoint import load_checkpoint
+    from maxproof.training.lab_endpoint import LabEndpoint
+
+    shard = int(place.stage.argument)
+    problems = heldout(profile, profile.search_problems)[shard :: profile.search_shards]
+    path = place.own / OUTCOMES
+    done = {row["problem"] for row in read_outcomes(path)}
+    endpoint = LabEndpoint(load_checkpoint(place.folder("merge") / "merged"))
+    waiting = [p for p in problems if p.problem.id not in done]
+    with open(path, "a", encoding="utf-8") as file:
+        asyncio.run(_all(endpoint, waiting, profile, file, len(problems), tell))
+    return {"problems": len(problems)}
+
+
+def read_outcomes(path: Path) -> list[dict[str, Any]]:
+    """The outcomes of a shard; a torn last line is left out."""
+    if not path.exists():
+        return []
+    rows = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            rows.append(json.loads(line))
+        except ValueError:
+            break
+    return rows
+
+
+async def _all(
+    endpoint: ChatEndpoint, problems: Sequence[LabProblem], profile: LabProfile, file: TextIO, total: int, tell: Tell
+) -> None:
+    waiting = list(reversed(problems))
+
+    async def work() -> None:
+        while waiting:
+            problem = waiting.pop()
+            outcome = await compare(endpoint, problem, profile)
+            file.write(json.dumps(outcome) + "\n")
+            file.flush()
+            tell(1 - len(waiting) / max(1, total), f"{total - len(waiting)} of {total} problems")
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(AT_ONCE, len(waiting))):
+            group.create_task(work())
+
+
+async def compare(endpoint: ChatEndpoint, problem: LabProblem, profile: LabProfile) -> dict[str, Any]:
+    """All methods on one problem, graded by the oracle."""
+    settings = profile.search
+    seed = call_seed(profile.seed, CallAddress("study", problem.problem.id, 0))
+    sampling = Sampling(max_tokens=profile.prover.sampling.max_new_tokens)
+    memory: Memory = {}
+
+    async def method(chosen: SearchSettings, free: frozenset[str]) -> tuple[SearchResult, Spent]:
+        caller = DirectCaller(endpoint, sampling, seed, memory, free)
+        roles = prompted_roles(problem.problem, chosen, VERIFIER, caller)
+        return await search(chosen, roles), caller.spent
+
+    summaries = frozenset({"summariser"})
+    best_of = settings.model_copy(update={"rounds": 0})
+    best_32, spent_32 = await method(best_of, summaries)
+    full, spent_full = await method(settings, frozenset())
+    count = max(settings.candidates, round(settings.candidates * spent_full.tokens / max(1, spent_32.tokens)))
+    equal, spent_equal = await method(best_of.model_copy(update={"candidates": count}), summaries)
+    first = full.standings[0] if full.standings and full.standings[0].candidate.id == 0 else None
+    return {
+        "problem": problem.problem.id,
+        "technique": f"{problem.question.domain}/{problem.question.techniques[0]}",
+        "level": problem.question.level,
+        "one_shot": points_of(problem, first.candidate.text) if first else 0.0,
+        "best_of": graded(problem, best_32, spent_32),
+        "maxproof": graded(problem, full, spent_full),
+        "best_of_equal": {"candidates": count, **graded(problem, equal, spent_equal)},
+    }
+
+
+def graded(problem: LabProblem, result: SearchResult, spent: Spent) -> dict[str, Any]:
+    """What a method returned and what it had, by the oracle: points 0..7.
+
+    `picked`: the tournament's winner; `argmax`: the finalist with the highest fitness, lowest id first; `best`: the
+    best in the archive; `best_by_round`: that after each round.
+    """
+    points = {s.candidate.id: points_of(problem, s.candidate.text) for s in result.standings}
+    if not points or result.winner is None:
+        return {"picked": 0.0, "argmax": 0.0, "best": 0.0, "best_by_round": [], "stop": result.stop, **asdict(spent)}
+    winner = result.standing(result.winner)
+    return {
+        "picked": points[result.winner],
+        "argmax": points[result.finalists[0]] if result.finalists else points[result.winner],
+        "best": max(points.values()),
+        "best_by_round": [
+            max((points[s.candidate.id] for s in result.standings if s.candidate.slot.round <= r.number), default=0.0)
+            for r in result.rounds
+        ],
+        "passed": result.passed,
+        "origin": winner.candidate.slot.origin,
+        "candidates": len(result.standings),
+        "stop": result.stop,
+        **asdict(spent),
+    }
