@@ -121,12 +121,33 @@ def ready(tree: Tree) -> Operation | None:
 
 
 def replace(tree: Tree, part: Tree, by: Tree) -> Tree:
-    """`tree` with every occurrence of `part` replaced."""
+    """`tree` with every occurrence of `part` replaced; a quotient of two integers becomes a number."""
     if tree == part:
         return by
     if isinstance(tree, Fraction):
         return tree
-    return Operation(tree.operator, replace(tree.left, part, by), replace(tree.right, part, by))
+    left, right = replace(tree.left, part, by), replace(tree.right, part, by)
+    if tree.operator == "/" and isinstance(left, Fraction) and isinstance(right, Fraction):
+        if right and left.denominator == right.denominator == 1:
+            return left / right
+    return Operation(tree.operator, left, right)
+
+
+def put_in(form: Tree, left: Tree, right: Tree, same: Callable[[Fraction, Fraction], bool]) -> tuple[Tree, bool]:
+    """The form with a true equation put in, and whether `left` occurs in it.
+
+    If it does not, the equation is put in for the first operation of the same kind on `same` values, if there is one:
+    that is what was meant if steps were left out.
+    """
+    if any(left == part for part in parts(form)):
+        return replace(form, left, right), True
+    if isinstance(left, Operation):
+        for part in parts(form):
+            if isinstance(part, Operation) and part.operator == left.operator:
+                pairs = [(value(a), value(b)) for a, b in ((part.left, left.left), (part.right, left.right))]
+                if all(a is not None and b is not None and same(a, b) for a, b in pairs):
+                    return replace(form, part, right), False
+    return form, False
 
 
 def one_step(before: Tree, after: Tree, same: Callable[[Fraction, Fraction], bool]) -> bool:

@@ -29,6 +29,7 @@ from maxproof.lab.arithmetic import (
     operations,
     parse,
     parts,
+    put_in,
     read_answer,
     read_equation,
     ready,
@@ -150,11 +151,9 @@ class Reduction:
             return false(state, f"{show(left)} is {what}, not {show(right)}")
         if modulus not in (None, self.modulus):
             return leap(state, f"the modulus is {self.modulus}, not {modulus}")
-        occurs = left in parts(state.form)
+        form, occurs = put_in(state.form, left, right, self._same)
         if not occurs and equation in state.claimed:
             return valid(state)
-        target = left if occurs else self._operation_like(state.form, left)
-        form = state.form if target is None else replace(state.form, target, right)
         claimed = state.claimed | {equation} if len(state.claimed) < _MAX_CLAIMS else state.claimed
         after = _Reduced(form if operations(form) <= operations(self.tree) else state.form, claimed)
         if not occurs:
@@ -163,20 +162,13 @@ class Reduction:
             return valid(after)
         return leap(after, f"from {show(left)} to {show(right)} is more than one operation")
 
+    def _same(self, left: Fraction, right: Fraction) -> bool:
+        return (left - right) % self.modulus == 0
+
     def _is_step(self, before: Tree, after: Tree) -> bool:
         if isinstance(before, Fraction):
             return before != after and after == before % self.modulus
-        return one_step(before, after, lambda a, b: (a - b) % self.modulus == 0)
-
-    def _operation_like(self, form: Tree, tree: Tree) -> Tree | None:
-        """The operation of the reduced form that `tree` stands for if steps were left out."""
-        if isinstance(tree, Operation):
-            for part in parts(form):
-                if isinstance(part, Operation) and part.operator == tree.operator:
-                    apart = (_integer(part.left) - _integer(tree.left), _integer(part.right) - _integer(tree.right))
-                    if all(difference % self.modulus == 0 for difference in apart):
-                        return part
-        return None
+        return one_step(before, after, self._same)
 
 
 def _integer(tree: Tree) -> Fraction:
