@@ -38,7 +38,7 @@ def train_settings(path: Path | None, flags: Mapping[str, object]) -> CispoSetti
     def fault(setting: tuple[str | int, ...], message: str, hint: str | None = None) -> InputError:
         name = dotted(setting[1:])
         if path is None or any(f"{key}.".startswith(f"{name}.") for key in given):
-            return InputError(message, field=name or TABLE, hint=hint)
+            return InputError(message, field=dotted(setting), hint=hint)
         return Place(path, line_of(text, setting)).error(message, field=dotted(setting), hint=hint)
 
     if not isinstance(data, dict):
