@@ -172,8 +172,7 @@ class LabEndpoint:
         started = time.perf_counter()
         try:
             self._known(model)
-            row = self._row(LabPrompt("proof", "<prove> Compute 1 + 1 modulo 7. <sep>", str), 0.0, 1.0, 1, 0)
-            await row.result
+            await self._row(_Batchable("proof", 0.0, 1.0, 1), "<prove> Compute 1 + 1 modulo 7. <sep>", 0).result
         except CallFailed as failure:
             return EndpointCheck(self._name, False, model, message=failure.message, models=(self._model,))
         return EndpointCheck(self._name, True, self._model, time.perf_counter() - started, models=(self._model,))
@@ -192,11 +191,11 @@ class LabEndpoint:
         seed = request.seed
         if seed is None:  # new samples, each time
             seed, self._unseeded = self._unseeded, self._unseeded + request.n
+        prompt_tokens = self._length(prompt.text)
         sampling = request.sampling
-        rows = [
-            self._row(prompt, sampling.temperature, sampling.top_p, sampling.max_tokens, seed + index)
-            for index in range(request.n)
-        ]
+        limit = min(sampling.max_tokens, MAX_ANSWER_TOKENS)
+        kind = _Batchable(prompt.form, sampling.temperature, sampling.top_p, limit)
+        rows = [self._row(kind, prompt.text, seed + index) for index in range(request.n)]
         try:
             sampled = [await row.result for row in rows]
         finally:
@@ -204,7 +203,6 @@ class LabEndpoint:
                 if not row.result.cancel() and not row.result.cancelled():
                     row.result.exception()  # counts as seen
         latency = time.perf_counter() - started
-        prompt_tokens = len(self._checkpoint.tokenizer.encode_prompt(prompt.text))
         texts = [self._text(one) for one in sampled]
         answers = tuple(
             _answer(prompt, text, one, prompt_tokens if index == 0 else 0, latency, self._model)
@@ -215,7 +213,7 @@ class LabEndpoint:
             "prompt": prompt.text,
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
-            "max_tokens": rows[0].kind.limit,
+            "max_tokens": limit,
             "n": request.n,
             "seed": seed,
         }
@@ -236,16 +234,18 @@ class LabEndpoint:
     def _text(self, sampled: Sampled) -> str:
         return self._checkpoint.tokenizer.decode(sampled.ids)
 
-    def _row(self, prompt: LabPrompt, temperature: float, top_p: float, max_tokens: int, seed: int) -> _Row:
-        """Puts one sample into the queue. Raises CallFailed if it leaves no room for an answer."""
-        length = len(self._checkpoint.tokenizer.encode_prompt(prompt.text))
+    def _length(self, prompt: str) -> int:
+        """Tokens of a prompt. Raises CallFailed if they leave no room for an answer."""
+        length = len(self._checkpoint.tokenizer.encode_prompt(prompt))
         context = self._checkpoint.model.shape.context
         if length >= context:
             message = f"the prompt has {length} tokens, the model's context {context}"
             raise CallFailed(FailureKind.CONTEXT_LENGTH, message, endpoint=self._name)
-        result: asyncio.Future[Sampled] = asyncio.get_running_loop().create_future()
-        kind = _Batchable(prompt.form, temperature, top_p, min(max_tokens, MAX_ANSWER_TOKENS))
-        row = _Row(kind, prompt.text, seed, result)
+        return length
+
+    def _row(self, kind: _Batchable, prompt: str, seed: int) -> _Row:
+        """Puts one sample into the queue."""
+        row = _Row(kind, prompt, seed, asyncio.get_running_loop().create_future())
         self._waiting.append(row)
         if self._worker is None:
             self._worker = asyncio.create_task(self._work())
