@@ -181,9 +181,27 @@ async def test_a_finished_run_is_only_read_and_can_be_prolonged(start: Checkpoin
     assert digest(longer) == digest(await train_rl(start, TASKS, Digits(), SETTINGS, tmp_path / "whole"))
 
 
+async def test_a_save_that_was_interrupted_between_its_renames_is_found(start: Checkpoint, tmp_path: Path) -> None:
+    whole = await train_rl(start, TASKS, Digits(), SETTINGS, tmp_path / "whole")
+    with pytest.raises(Crash):
+        await train_rl(start, TASKS, crash_at(4), SETTINGS, tmp_path / "run")
+    os.rename(tmp_path / "run/checkpoint", tmp_path / "run/.checkpoint.old")
+    reward = Digits()
+    resumed = await train_rl(start, TASKS, reward, SETTINGS, tmp_path / "run")
+    assert digest(resumed) == digest(whole)
+    assert {batch[0].step for batch in reward.batches} == {4, 5}
+
+
+async def test_a_checkpoint_without_a_state_is_refused(start: Checkpoint, tmp_path: Path) -> None:
+    await train_rl(start, TASKS, Digits(), SETTINGS, tmp_path)
+    os.remove(tmp_path / "checkpoint/state.json")
+    with pytest.raises(InputError, match="no training can be resumed"):
+        await train_rl(start, TASKS, Digits(), SETTINGS, tmp_path)
+
+
 async def test_a_folder_of_another_run_is_refused(start: Checkpoint, tmp_path: Path) -> None:
     await train_rl(start, TASKS, Digits(), SETTINGS, tmp_path)
-    with pytest.raises(InputError, match="other settings"):
+    with pytest.raises(InputError, match="other settings: group"):
         await train_rl(start, TASKS, Digits(), SETTINGS.model_copy(update={"group": 5}), tmp_path)
     with pytest.raises(InputError, match="other tasks"):
         await train_rl(start, TASKS[1:], Digits(), SETTINGS, tmp_path)

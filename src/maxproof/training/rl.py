@@ -24,12 +24,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from maxproof.problems import InputError
 from maxproof.problems.text import read_text
 from maxproof.search.run_folder import write_atomically
 from maxproof.training.advantage import Dropped, GroupAdvantages, group_advantages
-from maxproof.training.checkpoint import Checkpoint, copy_model, digest, load_checkpoint, save_checkpoint, trained
+from maxproof.training.checkpoint import (
+    LATEST,
+    Checkpoint,
+    copy_model,
+    digest,
+    load_checkpoint,
+    save_checkpoint,
+    trained,
+)
 from maxproof.training.policy_update import Answered, Group, NotFinite, UpdateReport, adamw, update_policy
 from maxproof.training.rl_report import StepReport as StepReport
 from maxproof.training.rl_report import step_report
@@ -39,7 +48,7 @@ from maxproof.training.settings import CispoSettings
 from maxproof.training.state import TrainState, capture, load_state, restore
 from maxproof.training.types import Reward, RewardFunction, Rollout, Sampled, Task
 
-CHECKPOINT, BEST, ROLLOUTS, RUN = "checkpoint", "best", "rollouts.jsonl", "run.json"
+CHECKPOINT, BEST, ROLLOUTS, RUN = LATEST, "best", "rollouts.jsonl", "run.json"
 MAX_RUN_BYTES = 1024 * 1024
 OVERSAMPLING = 2
 """A step has at most this many times `prompts` groups."""
@@ -119,12 +128,13 @@ class _Run:
         self._start, self._tasks, self._settings, self._out, self._validate = start, tasks, settings, out, validate
         out.mkdir(parents=True, exist_ok=True)
         _claim(out, start, tasks, settings)
-        state = load_state(out / CHECKPOINT) if (out / CHECKPOINT).exists() else None
-        if state is None:
-            self.model = copy_model(start.model)
-            self.progress = _Progress(settings.prompts)
-        else:
+        state = None
+        self.model, self.progress = copy_model(start.model), _Progress(settings.prompts)
+        if _is_saved(out / CHECKPOINT):
             self.model = load_checkpoint(out / CHECKPOINT, start.model.device).model
+            state = load_state(out / CHECKPOINT)
+            if state is None:
+                raise InputError("holds a checkpoint that no training can be resumed from", file=out / CHECKPOINT)
             self.progress = _Progress.of(state)
         self._optimizer = adamw(self.model, settings)
         if state is not None:
@@ -360,25 +370,35 @@ def _check(tasks: Sequence[Task], settings: CispoSettings) -> None:
         )
 
 
+def _is_saved(folder: Path) -> bool:
+    """A checkpoint is there, or the half of a swap that `load_checkpoint` completes."""
+    return folder.exists() or folder.with_name(f".{folder.name}.old").exists()
+
+
 def _claim(out: Path, start: Checkpoint, tasks: Sequence[Task], settings: CispoSettings) -> None:
     """Writes `run.json`, or compares with it. Raises InputError, naming what differs."""
     listed = hashlib.sha256("".join(f"{task.id!r} {task.prompt!r}\n" for task in tasks).encode()).hexdigest()
-    run = {
+    run: dict[str, Any] = {
         "start": digest(start),
         "tasks": listed,
         "settings": settings.model_dump(mode="json", exclude={"steps", "save_every"}),
     }
     path = out / RUN
     if not path.exists():
-        if (out / CHECKPOINT).exists() or (out / ROLLOUTS).exists():
+        if _is_saved(out / CHECKPOINT) or (out / ROLLOUTS).exists():
             raise InputError(f"holds a run without its {RUN}", file=out, hint="name another folder")
         write_atomically(path, json.dumps(run, indent=2, sort_keys=True) + "\n")
         return
     try:
         known = json.loads(read_text(path, MAX_RUN_BYTES))
         differs = [key for key in run if known[key] != run[key]]
-    except (ValueError, RecursionError, KeyError, TypeError):
+        changed = sorted(key for key in run["settings"] if known["settings"].get(key) != run["settings"][key])
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         raise InputError("not what a training run writes", file=path, hint="name another folder") from None
     if differs:
-        what = {"start": "starts from another model", "tasks": "has other tasks", "settings": "has other settings"}
+        what = {
+            "start": "starts from another model",
+            "tasks": "has other tasks",
+            "settings": f"has other settings: {', '.join(changed)}",
+        }
         raise InputError(f"this run {what[differs[0]]}", file=out, hint="name another folder, or give what it had")
