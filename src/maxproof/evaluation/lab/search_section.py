@@ -27,7 +27,7 @@ def search_section(results: LabResults) -> Section:
     rows = results.searches
     if not rows:
         return Section("Search", (Text("Not measured yet: the stages that this section needs are not done."),))
-    table = [
+    table: list[tuple[str, ...]] = [
         ("one-shot", _passes([r["one_shot"] for r in rows]), "-", "-", _points([r["one_shot"] for r in rows]), "1", "-")
     ]
     for key, name in METHODS.items():

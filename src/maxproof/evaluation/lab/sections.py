@@ -128,7 +128,7 @@ def provers_section(results: LabResults) -> Section:
         (
             Text(
                 f"{first['problems']} held-out problems (test split: shapes not seen in training), "
-                f"{first['samples']} samples each at temperature 1, graded by the exact oracle; a pass is 7 points of 7."
+                f"{first['samples']} samples each at temperature 1, graded by the exact oracle; a pass is 7 points."
             ),
             Table(("model", "greedy pass@1", *(f"best@{k}" for k in ks), "greedy points", "sampled points"), rows),
             Table(
@@ -243,8 +243,8 @@ def merge_section(results: LabResults) -> Section:
         "Merge",
         (
             Text(
-                "Each method's settings were chosen on the validation split by the mean of the three figures, then "
-                f"measured on held-out problems. The merged model is: {_settings(result['chosen'])}. Kept: the share of "
+                "Settings of each method were chosen on the validation split by the mean of the three figures and "
+                f"measured on held-out problems. Merged is: {_settings(result['chosen'])}. Kept: the share of "
                 "the expert's gain over the base that the model has in that trade."
             ),
             Table(("model", *headers, "prover kept", "verifier kept", "fixer kept"), tuple(rows)),
@@ -328,7 +328,7 @@ def _hacking_cells(start: Mapping[str, Any], end: Mapping[str, Any]) -> tuple[st
 
 
 def _fp(point: Mapping[str, Any]) -> float:
-    return float(point["false_positives"]) / max(1, point["samples"])
+    return float(point["false_positives"]) / max(1, int(point["samples"]))
 
 
 def _growth(run: Mapping[str, Any]) -> float:
