@@ -103,6 +103,13 @@ async def test_every_rollout_is_recorded_in_order(start: Checkpoint, tmp_path: P
     assert {r.problem for r in records} <= {task.id for task in TASKS}
 
 
+async def test_tasks_come_in_their_turn_whatever_the_batches_are(start: Checkpoint, tmp_path: Path) -> None:
+    reward = Digits()
+    await train_rl(start, TASKS, reward, SETTINGS, tmp_path)
+    seen = [found.task for batch in reward.batches for found in batch if found.sample == 0]
+    assert seen == [TASKS[index].id for index in draws(len(TASKS), SETTINGS.seed, range(len(seen)))]
+
+
 async def test_the_same_seed_gives_the_same_weights_and_another_seed_others(start: Checkpoint, tmp_path: Path) -> None:
     one = await train_rl(start, TASKS, Digits(), SETTINGS, tmp_path / "a")
     same = await train_rl(start, TASKS, Digits(), SETTINGS, tmp_path / "b")
@@ -373,6 +380,17 @@ def test_pieces_of_a_minibatch_add_up(start: Checkpoint, monkeypatch: pytest.Mon
     assert other.gradient_norm == pytest.approx(one.gradient_norm, rel=1e-4)
     assert other.weights.tokens == one.weights.tokens == 30
     assert one.updates == 2
+
+
+def test_the_gradient_is_a_mean_over_groups(start: Checkpoint) -> None:
+    from maxproof.training.checkpoint import copy_model
+
+    settings = SETTINGS.model_copy(update={"minibatches": 1})
+    one, thrice = copy_model(start.model), copy_model(start.model)
+    single = update_policy(one, adamw(one, settings), groups(1), settings)
+    same = update_policy(thrice, adamw(thrice, settings), groups(1) * 3, settings)
+    assert same.gradient_norm == pytest.approx(single.gradient_norm, rel=1e-4)
+    assert same.loss == pytest.approx(single.loss, abs=1e-6)
 
 
 def test_fewer_groups_than_minibatches(start: Checkpoint) -> None:
