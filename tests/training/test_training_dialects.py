@@ -8,9 +8,11 @@ import math
 import re
 import shlex
 import statistics
+import subprocess
 import sys
 import types
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -390,6 +392,30 @@ def test_paths_and_names_survive_the_shell_and_hydra() -> None:
         "d=null",
         "e=1e-06",
     ]
+
+
+@pytest.mark.parametrize("trainer", ["verl", "slime", "skyrl", "ms-swift"])
+def test_scripts_run_their_command_in_bash(trainer: str, tmp_path: Path) -> None:
+    """With a stand-in for the trainer's program: every option arrives as one word, further arguments after them."""
+    config = emitted(trainer)
+    name = next(name for name in config.files if name.endswith(".sh"))
+    (tmp_path / name).write_text(config.files[name])
+    for program in ("python3", "swift"):
+        (tmp_path / program).write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+        (tmp_path / program).chmod(0o755)
+    run = subprocess.run(
+        ["bash", tmp_path / name, "extra one"],
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    words = run.stdout.splitlines()
+    assert words[-1] == "extra one"
+    assert any(word.endswith(LAUNCH.data) or LAUNCH.data in word for word in words)
+    if trainer == "verl":
+        assert f'reward.custom_reward_function.path="{tmp_path}/maxproof_reward.py"' in words
 
 
 def test_yaml_reads_back_as_it_was_written() -> None:

@@ -65,6 +65,8 @@ def to_trl(spec: CispoSpec, launch: Launch) -> DialectConfig:
         TOKEN_NOTE,
         "The metric cispo_clip_ratio counts positive advantages only, the cap acts on all.",
         f"{spec.max_empty_batches} empty batches in a row do not stop TRL: watch frac_reward_zero_std.",
+        f"Run: trl grpo --config trl_cispo.yaml --num_processes {launch.world} (accelerate's options are passed on), "
+        f"in the folder of {TRL_FILE}.",
         "To sample with vLLM add use_vllm: true. Its importance correction is off: it would be a second weight.",
     )
     comment = (

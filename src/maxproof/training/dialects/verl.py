@@ -84,7 +84,7 @@ def to_verl(spec: CispoSpec, launch: Launch) -> DialectConfig:
     )
     script = shell_text(comment, ["python3", "-m", "verl.trainer.main_ppo"], hydra_overrides(options))
     # Workers on other machines start in other folders: the file is named by its whole path.
-    script = script.replace(f"path={REWARD_FILE}", f'path="$(pwd)/{REWARD_FILE}"')
+    script = script.replace(f"path={REWARD_FILE}", f'path="\\"$(pwd)/{REWARD_FILE}\\""')
     files = {"run_verl.sh": script, REWARD_FILE: verl_text(launch)}
     return DialectConfig("verl", VERSION, files, notes)
 

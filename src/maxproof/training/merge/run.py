@@ -100,6 +100,7 @@ def merge(
         _copy_companions(base, partial)
         _write_meta(base, partial, parents, settings)
         seen = smoke(partial) if smoke is not None else "none asked for"
+        _sync(partial)
         partial.rename(out)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -139,6 +140,16 @@ def _check_room(out: Path, base: Source) -> None:
     needed, free = total_size(base.entries.values()), shutil.disk_usage(place).free
     if needed > free:
         raise InputError(f"needs {needed / 1e9:.1f} GB, {free / 1e9:.1f} GB are free", file=out)
+
+
+def _sync(folder: Path) -> None:
+    """Nothing of the folder is lost by a power failure after its rename."""
+    for path in (*folder.iterdir(), folder):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def weights_digest(source: Source) -> str:

@@ -179,8 +179,6 @@ def _write_file(path: Path, entries: Sequence[tuple[str, Entry]], tensor_of: Cal
         file.write(len(text).to_bytes(8, "little") + text)
         for name, entry in entries:
             _write_tensor(file.write, name, entry, tensor_of(name))
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _write_tensor(write: Callable[[memoryview], Any], name: str, entry: Entry, tensor: Tensor) -> None:
