@@ -114,6 +114,16 @@ async def test_miss_rates_are_those_set() -> None:
         assert close(sum(row[0] for row in passes) / count, rate, count), text
 
 
+async def test_what_follows_from_a_believed_mistake_is_mostly_believed() -> None:
+    count, rate, carry = 3000, 0.3, 0.6
+    judges = LabJudges({"one": JudgeFaults(rate, 0.4, 0.0, carry, correlation=0.0)}, grade=marked)
+    passes = sum(row[0] for row in await missed(judges, "F x = 3.\nF 2 x = 6.", count))
+    assert close(passes / count, rate * (rate + (1 - rate) * carry), count)
+    # A leap is no mistake: the false claim after it is looked at as the first one.
+    passes = sum(row[0] for row in await missed(judges, "L x = 3.\nF 2 x = 6.", count))
+    assert close(passes / count, 0.4 * rate, count)
+
+
 @pytest.mark.parametrize("correlation", [0.0, 0.5, 1.0])
 async def test_faults_are_correlated_as_set(correlation: float) -> None:
     count, rate = 3000, 0.3
@@ -181,8 +191,11 @@ async def test_what_they_cannot_judge_is_a_failed_call() -> None:
 
 
 def test_no_judge_is_the_oracle() -> None:
-    for rates in ((0.0, 0.1, 0.1), (0.1, 0.0, 0.1), (1.0, 0.1, 0.1), (0.1, 0.1, 1.0)):
+    for rates in ((0.0, 0.1, 0.1), (0.1, 0.0, 0.1), (1.0, 0.1, 0.1)):
         with pytest.raises(ValueError, match="oracle"):
+            JudgeFaults(*rates)
+    for rates in ((0.1, 0.1, 1.0), (0.1, 0.1, 0.1, 1.0)):
+        with pytest.raises(ValueError, match="false_alarm and carry"):
             JudgeFaults(*rates)
     with pytest.raises(ValueError, match="finite"):
         JudgeFaults(0.1, 0.1, 0.1, length_bias=math.inf)

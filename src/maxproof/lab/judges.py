@@ -9,8 +9,10 @@ without faults can't be made.
 
 How a judge misjudges. The oracle's *issues* with a text are its false or unreadable sentences, its leaps, and a goal
 that is not reached. Each is overlooked with a probability p of its kind, which a proof's dress shifts:
-`logit p' = logit p + sum(bias of a part * how much of that part there is)`. What is not overlooked is listed and makes
-the verdict. A text that the oracle has no issue with is faulted with probability `false_alarm`.
+`logit p' = logit p + sum(bias of a part * how much of that part there is)`. A mistake that is carried on makes further
+sentences false that follow from the first one: a judge who has overlooked a false sentence takes a later one for its
+consequence with probability `carry`, else looks at it as at the first. What is not overlooked is listed and makes the
+verdict. A text that the oracle has no issue with is faulted with probability `false_alarm`.
 
 Correlation. With probability `sqrt(rho)` a judge decides on an issue by the draw that all judges of that text share,
 else by one of its own; so two judges of equal rates have faults of correlation rho, whatever the sample. This is the
@@ -51,6 +53,7 @@ class JudgeFaults:
         miss_false: of overlooking a false or unreadable sentence, or that the goal is not reached; in (0, 1).
         miss_leap: of overlooking a leap; in (0, 1).
         false_alarm: of faulting a text that is right; in [0, 1).
+        carry: of taking a false sentence after an overlooked one for its consequence; in [0, 1).
         opener_bias, header_bias, verification_bias: for a text with an opening phrase, "Step N:" headers, a closing
             section that repeats.
         length_bias: for a text of `style.LONG_CHARS` characters or more; a shorter one has its share of it.
@@ -62,6 +65,7 @@ class JudgeFaults:
     miss_false: float
     miss_leap: float
     false_alarm: float
+    carry: float = 0.8
     opener_bias: float = 0.0
     header_bias: float = 0.0
     length_bias: float = 0.0
@@ -69,8 +73,10 @@ class JudgeFaults:
     correlation: float = 0.3
 
     def __post_init__(self) -> None:
-        if not (0 < self.miss_false < 1 and 0 < self.miss_leap < 1 and 0 <= self.false_alarm < 1):
-            raise ValueError("rates must lie in (0, 1), false_alarm in [0, 1): a judge who never errs is the oracle")
+        if not (0 < self.miss_false < 1 and 0 < self.miss_leap < 1):
+            raise ValueError("miss_false and miss_leap must lie in (0, 1): a judge who never errs is the oracle")
+        if not (0 <= self.false_alarm < 1 and 0 <= self.carry < 1):
+            raise ValueError("false_alarm and carry must lie in [0, 1)")
         if not 0 <= self.correlation <= 1:
             raise ValueError(f"correlation = {self.correlation} is not in [0, 1]")
         if not all(math.isfinite(getattr(self, field.name)) for field in fields(self)):
@@ -222,7 +228,17 @@ class LabJudges:
             kind: _shifted(faults.miss_leap if kind is StepVerdict.LEAP else faults.miss_false, shift)
             for kind in {issue.kind for issue in reading.issues}
         }
-        seen = tuple(issue for index, issue in enumerate(reading.issues) if draw(str(index)) >= rates[issue.kind])
+        seen: list[_Issue] = []
+        believes_a_mistake = False
+        for index, issue in enumerate(reading.issues):
+            rate = rates[issue.kind]
+            false = issue.kind is StepVerdict.FALSE
+            if false and believes_a_mistake:
+                rate += (1 - rate) * faults.carry
+            if draw(str(index)) >= rate:
+                seen.append(issue)
+            else:
+                believes_a_mistake |= false
         return _form(reading, seen, _verdict(reading, seen))
 
     def _draw(self, key: bytes, what: str) -> float:
