@@ -16,6 +16,7 @@ from maxproof.cli.options import settings_from
 from maxproof.lab.domains import read_question
 from maxproof.lab.generate import problems
 from maxproof.problems.load import load_problem, load_problems
+from maxproof.training.lab_endpoint import MAX_ANSWER_TOKENS
 
 lab_app = typer.Typer()
 lab_app.command()(lab_world.problems)
@@ -100,8 +101,12 @@ def test_a_hostile_proof_is_graded_and_shown_without_control_characters(file: Pa
 def test_model_lab_names_the_scheme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for model, url in (("lab", "lab:"), ("lab:", "lab:"), ("lab:weights", f"lab:{tmp_path / 'weights'}")):
-        endpoint = settings_from(None, None, None, {}, model=model).endpoints["default"]
+        settings = settings_from(None, None, None, {}, model=model)
+        endpoint = settings.endpoints["default"]
         assert (endpoint.base_url, endpoint.model) == (url, "")
+        assert {role.max_tokens for role in settings.roles.values()} == {MAX_ANSWER_TOKENS}
+    fewer = settings_from(None, None, None, {}, model="lab", role_flags={"max_tokens": 9})
+    assert {role.max_tokens for role in fewer.roles.values()} == {9}
     named = settings_from(None, None, None, {}, model="lab", base_url="http://localhost:1/v1").endpoints["default"]
     assert (named.base_url, named.model) == ("http://localhost:1/v1", "lab")
 

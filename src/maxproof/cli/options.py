@@ -122,6 +122,10 @@ def settings_from(
     # A run folder may be resumed from elsewhere: a file is named by its whole path.
     url = base_url if local is None else f"local:{Path(local).resolve() if local.endswith('.gguf') else local}"
     if url is None and model is not None and (model == "lab" or model.startswith("lab:")):
+        from maxproof.training.lab_endpoint import MAX_ANSWER_TOKENS
+
+        # Its answers are never longer: the forecast and token budgets count with that.
+        overrides.update({f"roles.{role}.max_tokens": MAX_ANSWER_TOKENS for role in ROLES})
         folder = model.removeprefix("lab").removeprefix(":")
         url, model = f"lab:{Path(folder).expanduser().resolve() if folder else ''}", None
     if url is not None:
