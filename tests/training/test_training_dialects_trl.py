@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ yaml = pytest.importorskip("yaml")
 tokenizers = pytest.importorskip("tokenizers")
 
 from maxproof.training.cispo import cispo_loss  # noqa: E402
+from maxproof.training.dialects.groups import drop_flat_groups  # noqa: E402
 from maxproof.training.dialects.spec import Launch, spec_of  # noqa: E402
 from maxproof.training.dialects.trl import to_trl  # noqa: E402
 from maxproof.training.settings import CispoSettings, SamplingSettings  # noqa: E402
@@ -28,30 +30,41 @@ def no_reward(completions: list[str], **_: object) -> list[float]:
     return [0.0] * len(completions)
 
 
-@pytest.fixture(scope="module")
-def trainer(tmp_path_factory: pytest.TempPathFactory):
+def make_trainer(out: Path, reward: Callable, **changes: object):
     """A real GRPOTrainer under the emitted YAML, on a model of some hundred weights."""
-    out = tmp_path_factory.mktemp("trl")
     backend = tokenizers.Tokenizer(tokenizers.models.WordLevel({f"w{i}": i for i in range(12)}, unk_token="w0"))
     backend.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     tokenizer = transformers.PreTrainedTokenizerFast(
         tokenizer_object=backend, unk_token="w0", pad_token="w1", eos_token="w2"
     )
     config = transformers.LlamaConfig(
-        vocab_size=12, hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2
+        vocab_size=12,
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        eos_token_id=2,
+        pad_token_id=1,
     )
     torch.manual_seed(0)
-    model = transformers.LlamaForCausalLM(config)
     launch = Launch("model", "data", out=str(out), gpus=1, micro_batch=4)
     values = yaml.safe_load(to_trl(spec_of(SETTINGS), launch).files["trl_cispo.yaml"])
     for name in ("model_name_or_path", "dataset_name", "reward_funcs"):  # for the command line, not for GRPOConfig
         del values[name]
-    arguments = trl.GRPOConfig(**values, bf16=False, use_cpu=True, report_to="none", disable_tqdm=True)
-    data = datasets.Dataset.from_list([{"prompt": "w3 w4"}] * 8)
-    made = trl.GRPOTrainer(
-        model=model, reward_funcs=no_reward, args=arguments, train_dataset=data, processing_class=tokenizer
+    here = {"bf16": False, "use_cpu": True, "report_to": "none", "disable_tqdm": True}
+    return trl.GRPOTrainer(
+        model=transformers.LlamaForCausalLM(config),
+        reward_funcs=reward,
+        args=trl.GRPOConfig(**(values | here | changes)),
+        train_dataset=datasets.Dataset.from_list([{"prompt": "w3 w4"}, {"prompt": "w5"}] * 8),
+        processing_class=tokenizer,
     )
-    made.current_gradient_accumulation_steps = arguments.gradient_accumulation_steps  # set by train()
+
+
+@pytest.fixture(scope="module")
+def trainer(tmp_path_factory: pytest.TempPathFactory):
+    made = make_trainer(tmp_path_factory.mktemp("trl"), no_reward)
+    made.current_gradient_accumulation_steps = made.args.gradient_accumulation_steps  # set by train()
     made.model.train()
     return made
 
@@ -131,6 +144,25 @@ def test_gradients_of_a_real_model_are_ours(trainer) -> None:
     for name, weight in model.named_parameters():
         torch.testing.assert_close(theirs[name], weight.grad, rtol=1e-4, atol=1e-6)
     assert any(gradient.abs().max() > 1e-3 for gradient in theirs.values())
+
+
+def test_flat_groups_change_nothing_and_others_do(tmp_path: Path) -> None:
+    """Two real steps: with groups that the filter drops the weights stay; with spread they move. Never NaN."""
+    moved = {}
+    for name, spread in (("flat", 0.01), ("spread", 1.0)):
+
+        def reward(completions: list[str], spread: float = spread, **_: object) -> list[float | None]:
+            rewards = [spread * (i % 2) for i in range(len(completions))]
+            return drop_flat_groups(rewards, SETTINGS.group, SETTINGS.std_threshold)
+
+        made = make_trainer(tmp_path / name, reward, max_steps=2, save_strategy="no")
+        before = {key: weight.clone() for key, weight in made.model.state_dict().items()}
+        made.train()
+        after = made.model.state_dict()
+        assert all(weight.isfinite().all() for weight in after.values())
+        moved[name] = max(float((after[key] - before[key]).abs().max()) for key in before)
+    assert moved["flat"] == 0
+    assert moved["spread"] > 0
 
 
 def test_a_cap_left_out_would_fall_back_to_one_fifth(trainer, monkeypatch: pytest.MonkeyPatch) -> None:
