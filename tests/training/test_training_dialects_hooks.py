@@ -1,4 +1,4 @@
-"""The reward and filter functions that are written for trainers, run against a server with stand-ins for the trainers."""
+"""The reward and filter functions written for trainers, run against a server, with stand-ins for the trainers."""
 
 from __future__ import annotations
 
