@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from maxproof.lab.generate import problems
 from maxproof.lab.judges import PANEL, LabJudges
@@ -23,10 +26,12 @@ from maxproof.training.fixer import (
     repair_figures,
     repairs,
 )
-from maxproof.training.harvest import Triple
+from maxproof.training.harvest import Counts, Harvest, Harvested, HarvestSettings, Triple
+from maxproof.training.harvest_files import write_harvest
 from maxproof.training.reward import VerifierReward
 from maxproof.training.settings import ModelShape, SamplingSettings, SftSettings
 from maxproof.training.types import Reward, Rollout
+from maxproof.training.verifier_expert import in_marks
 from maxproof.verifier.aggregate import aggregate
 from maxproof.verifier.settings import PointsMap, VerifierSettings
 from maxproof.verifier.types import JudgeView, LocatedError, ScoreState, Verdict
@@ -200,7 +205,7 @@ async def test_training_and_evaluation(tmp_path: Path) -> None:
     triples, score, proofs = lab_triples(12)
     prompts = [patch_prompt_of(one) or "" for one in triples]
     tokenizer = build_tokenizer([*prompts, *proofs])
-    start = new_checkpoint(ModelShape(layers=2, width=32, heads=2, hidden=64), tokenizer, 0)
+    start = new_checkpoint(ModelShape(layers=2, width=64, heads=2, hidden=128), tokenizer, 0)
     settings = FixerSettings(
         corrections=3,
         sampling=SamplingSettings(max_new_tokens=40),
@@ -210,7 +215,7 @@ async def test_training_and_evaluation(tmp_path: Path) -> None:
         await train_fixer(start, triples, score, settings, tmp_path / "none", seed=0)
     # A prover that has learnt some of the answers by heart: enough to give repairs.
     by_heart = [Example(prompt, proof) for prompt, proof in zip(prompts, proofs, strict=True)]
-    sft = SftSettings(steps=150, batch=12, learning_rate=1e-2, warmup=2)
+    sft = SftSettings(steps=160, batch=12, learning_rate=4e-3, warmup=5)
     prover = train_sft(start, by_heart, sft, tmp_path / "prover", 0)
     counts: list[object] = []
     trained = await train_fixer(
@@ -246,3 +251,67 @@ async def test_the_score_is_asked_about_the_problem_of_the_triple() -> None:
     found = await sample_corrections(start, triples, score, SamplingSettings(max_new_tokens=4), 2, 0)
     assert [(one.task, one.group, one.sample) for one in asked] == [("a", 0, 0), ("a", 0, 1), ("b", 1, 0), ("b", 1, 1)]
     assert [one.triple.problem for one in found] == ["a", "a", "b", "b"]
+
+
+# --- command ----------------------------------------------------------------------------------------------------------
+
+
+def test_problems_of_the_lab_are_found_by_their_id() -> None:
+    pytest.importorskip("torch", reason="needs the extra train")
+    from maxproof.cli.train_experts_work import problems_of
+
+    (made,) = problems("train", 1, seed=5, levels=(1,))
+    own = Triple(made.problem.id, made.problem.statement, "x", "", H, (), 0, "train")
+    foreign = Triple(made.problem.id + "0", "Prove it.", "x", "", H, (), 0, "train")
+    hostile = [
+        Triple(name, "Prove it.", "x", "", H, (), 0, "train") for name in ("", "a-b-1-2", "linear-isolation-9-1", "-")
+    ]
+    found = problems_of([own, foreign, *hostile], None)
+    assert found[own.problem] == made.problem
+    assert all(not found[one.problem].rubric for one in (foreign, *hostile))
+
+
+def test_commands_train_both_experts(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="needs the extra train")
+    from maxproof.cli.train import train_app
+    from maxproof.training.checkpoint import load_checkpoint, new_checkpoint, save_checkpoint
+    from maxproof.training.tokenizer import build_tokenizer
+
+    triples, _, proofs = lab_triples(12)
+    marked = [in_marks(example_of(one)) for one in triples]
+    texts = [text for one in marked if one is not None for text in (one.prompt, one.answer)]
+    tokenizer = build_tokenizer([*texts, *proofs, *(patch_prompt_of(one) or "" for one in triples)])
+    start = new_checkpoint(ModelShape(layers=1, width=16, heads=2, hidden=16), tokenizer, 0)
+    save_checkpoint(tmp_path / "start", start)
+    splits = [replace(one, split="validation") if n % 3 == 0 else one for n, one in enumerate(triples)]
+    found = Harvested(tuple(map(example_of, splits)), tuple(splits), Counts(12))
+    write_harvest(tmp_path / "harvest", found, HarvestSettings(), "records")
+
+    def run(*arguments: str) -> Result:
+        files = ["--model", str(tmp_path / "start"), "--harvest", str(tmp_path / "harvest"), "--sft-steps", "3"]
+        return CliRunner().invoke(train_app, [arguments[0], *files, *arguments[1:]])
+
+    out = str(tmp_path / "verifier")
+    verifier = run("verifier", "--out", out, "--no-rl", "--json")
+    assert verifier.exit_code == 0, verifier.output
+    told = json.loads(verifier.stdout)
+    assert told["examples"] == 8
+    assert told["after"]["greedy"]["answers"] == 4
+    assert load_checkpoint(Path(told["checkpoint"])).meta.step == 3
+    assert (
+        run("verifier", "--out", out, "--no-rl", "--json").stdout == verifier.stdout
+    )  # goes on: nothing is left to do
+
+    fixer = run("fixer", "--out", str(tmp_path / "fixer"), "--judges", "lab-panel", "--corrections", "1")
+    assert fixer.exit_code == 2
+    assert "none of 8 corrections was accepted" in fixer.stderr
+    assert len(fixer.stderr.splitlines()) == 1
+    chat = run("verifier", "--out", out, "--harvest", str(tmp_path / "start"))
+    assert (chat.exit_code, "not a harvest" in chat.stderr) == (2, True)
+    wrong = run("verifier", "--out", out, "--group", "1")
+    assert (wrong.exit_code, "group" in wrong.stderr) == (2, True)
+
+
+def example_of(one: Triple) -> Harvest:
+    errors = (LocatedError(one.flawed_proof, "this is a leap"),)
+    return Harvest(one.problem, one.statement, one.flawed_proof, H, errors, "", "", "free", 0, one.split)

@@ -145,15 +145,14 @@ def test_mean_over_clusters() -> None:
 
 
 async def lab_examples(count: int) -> tuple[Harvest, ...]:
-    """Proofs of lab problems, right ones and mutated ones, judged by the panel and harvested."""
-    made = problems("train", count, seed=5, levels=(1,))
+    """Right and wrong proofs of the easiest lab problems, judged by the panel and harvested."""
+    made = problems("train", count, seed=5, levels=(1,), domains=("linear",), techniques=("isolation",))
     rollouts: list[Rollout] = []
     for number, one in enumerate(made):
-        texts = ["\n".join(one.question.solve(one.technique))]
-        texts += [texts[0].replace("The answer is", "The answer is 1 +"), texts[0].split("\n")[-1]]
+        right = "\n".join(one.question.solve(one.technique))
         rollouts += [
             Rollout(0, one.problem.id, number, sample, f"<prove> {one.problem.statement} <sep>", text)
-            for sample, text in enumerate(texts)
+            for sample, text in enumerate((right, right.split("\n")[-1]))
         ]
     judges = LabJudges(PANEL, seed=1)
     reward = VerifierReward(VerifierSettings(), lambda problem: judges, [one.problem for one in made])
@@ -177,9 +176,9 @@ async def test_training_and_evaluation(tmp_path: Path) -> None:
     held_out = [one for one in examples if one.split == "validation"]
     marked = all_in_marks(examples)
     tokenizer = build_tokenizer(text for one in marked for text in (one.prompt, one.answer))
-    start = new_checkpoint(ModelShape(layers=1, width=32, heads=2, hidden=64), tokenizer, 0)
+    start = new_checkpoint(ModelShape(layers=2, width=48, heads=2, hidden=96), tokenizer, 0)
     settings = VerifierExpertSettings(
-        sft=SftSettings(steps=60, batch=16, learning_rate=1e-2, warmup=2),
+        sft=SftSettings(steps=150, batch=16, learning_rate=4e-3, warmup=5),
         rl=CispoSettings(steps=2, prompts=4, group=4, std_threshold=0.0, sampling=SamplingSettings(max_new_tokens=48)),
     )
     before = await evaluate_verifier(start, held_out, truth, samples=2)

@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from maxproof.cli.errors import NoModel
+from maxproof.cli.train_judges import MAX_CALLS_AT_ONCE, BudgetSpent, open_judges, until_stopped
 from maxproof.lab.canonical import canonical
 from maxproof.lab.dialogue import prove_prompt
 from maxproof.lab.generate import Split, problems
-from maxproof.lab.judges import BIASED, BIASED_VERIFIER, PANEL, LabJudges
 from maxproof.lab.oracle import grade_statement
-from maxproof.models.bindings import resolve_bindings
 from maxproof.models.caller import JournaledCaller
-from maxproof.models.journal import Journal
 from maxproof.models.template import visible
-from maxproof.models.types import Caller, StopKind
 from maxproof.problems import InputError, Problem
 from maxproof.problems.errors import nearest
 from maxproof.problems.load import load_problems
-from maxproof.problems.text import read_text
-from maxproof.search.run import open_caller
-from maxproof.search.run_folder import write_atomically
 from maxproof.search.settings import RunSettings
 from maxproof.training.checkpoint import load_checkpoint
 from maxproof.training.model import use_threads
@@ -34,15 +26,10 @@ from maxproof.training.reward import VerifierReward
 from maxproof.training.rl import CHECKPOINT, ROLLOUTS, train_rl
 from maxproof.training.rl_report import StepReport
 from maxproof.training.settings import CispoSettings
-from maxproof.training.types import Reward, Rollout, Task
-from maxproof.verifier import MAX_POINTS, VerifierSettings
+from maxproof.training.types import Task
+from maxproof.verifier import MAX_POINTS
 
 __all__ = ["Trained", "problems_of_file", "problems_of_lab", "train_prover", "use_threads", "watcher"]
-
-JOURNAL, SERVED = "journal.sqlite", "served.json"
-MAX_CALLS_AT_ONCE = 512
-"""Of all judges together; an endpoint has a limit of its own below that."""
-MAX_SERVED_BYTES = 1024 * 1024
 
 Watch = Callable[[StepReport], None]
 
@@ -84,10 +71,6 @@ class Trained:
             lines.append(f"Stopped: {self.stopped}. The same command with a larger budget goes on.")
         lines += [f"{self.steps} steps done", f"Model: {self.out / CHECKPOINT}", f"Rollouts: {self.out / ROLLOUTS}"]
         return visible("\n".join(lines))
-
-
-class _BudgetSpent(Exception):
-    """The judges can't be asked any more; the message says why."""
 
 
 def problems_of_lab(text: str) -> list[Problem]:
@@ -140,20 +123,11 @@ async def train_prover(
         watch(report)
 
     stopped = ""
-    async with _judges(judges, endpoints, settings.seed, out) as (verifier, caller):
+    async with open_judges(judges, endpoints, settings.seed, out, "train prover") as (verifier, caller):
         scores = VerifierReward(verifier, lambda _: caller, found, limit=MAX_CALLS_AT_ONCE, oracle=lab_oracle)
-
-        async def reward(rollouts: Sequence[Rollout]) -> Sequence[Reward]:
-            rewards = await scores(rollouts)
-            if isinstance(caller, JournaledCaller) and caller.stop and any(r.verification is None for r in rewards):
-                if caller.stop.kind is StopKind.BUDGET:
-                    raise _BudgetSpent(caller.stop.reason)
-                raise NoModel(caller.stop.reason, hint="what is done is kept: the same command goes on")
-            return rewards
-
         try:
-            await train_rl(start, tasks, reward, settings, out, observe=observe)
-        except _BudgetSpent as error:
+            await train_rl(start, tasks, until_stopped(scores, caller), settings, out, observe=observe)
+        except BudgetSpent as error:
             stopped = str(error)
         if isinstance(caller, JournaledCaller):
             await caller.finish(stopped or "trained")
@@ -165,45 +139,6 @@ def lab_oracle(problem: Problem, text: str) -> float | None:
     """The exact oracle's score 0..1, None for a problem that is none of the lab's. It never reaches the reward."""
     report = grade_statement(problem.statement, text)
     return None if report is None else report.points / MAX_POINTS
-
-
-@asynccontextmanager
-async def _judges(
-    judges: str, settings: RunSettings | None, seed: int, out: Path
-) -> AsyncIterator[tuple[VerifierSettings, Caller]]:
-    """The verifier's settings, and who answers its calls: the lab's judges, or endpoints through a journal in `out`."""
-    if settings is None:
-        biased = judges == "lab-biased"
-        yield (BIASED_VERIFIER, LabJudges(BIASED, seed)) if biased else (VerifierSettings(), LabJudges(PANEL, seed))
-        return
-    served = _served(out / SERVED)
-
-    def keep_served(endpoint: str, model: str) -> None:
-        served[endpoint] = model
-        write_atomically(out / SERVED, json.dumps(served))
-
-    bindings = resolve_bindings(settings.endpoints, settings.roles, settings.verifier.judges).with_models(served)
-    with _journal(out) as journal:
-        async with open_caller(journal, settings, bindings, dict(served), keep_served) as caller:
-            yield settings.verifier, caller
-
-
-def _journal(out: Path) -> Journal:
-    path = out / JOURNAL
-    if path.exists():
-        return Journal.resume(path)
-    out.mkdir(parents=True, exist_ok=True)
-    return Journal.create(path, {"kind": "train prover"})
-
-
-def _served(path: Path) -> dict[str, str]:
-    if not path.exists():
-        return {}
-    try:
-        found = json.loads(read_text(path, MAX_SERVED_BYTES))
-        return {str(endpoint): str(model) for endpoint, model in found.items()}
-    except (ValueError, RecursionError, AttributeError):
-        raise InputError("not what a training run writes", file=path) from None
 
 
 # --- progress ---------------------------------------------------------------------------------------------------------

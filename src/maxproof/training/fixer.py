@@ -26,7 +26,7 @@ from maxproof.search.run_folder import write_atomically
 from maxproof.training.harvest import Triple
 from maxproof.training.settings import SamplingSettings, SftSettings
 from maxproof.training.types import Example, Reward, RewardFunction, Rollout
-from maxproof.training.verifier_expert import Oracle, clustered_mean, row_seed
+from maxproof.training.verifier_expert import Oracle, claim_examples, clustered_mean, row_seed
 from maxproof.verifier.normalise import normalise_text
 from maxproof.verifier.types import MAX_POINTS, ScoreState, Verdict
 
@@ -128,10 +128,13 @@ async def sample_corrections(
     sampling: SamplingSettings,
     samples: int,
     seed: int,
+    *,
+    step: int = 0,
 ) -> list[Correction]:
     """`samples` corrections of each triple that the compact format can say, in order, scored all at once.
 
-    `score` gets rollouts whose task is the triple's problem id.
+    `score` gets rollouts whose task is the triple's problem id and whose step is `step`: judges see rollouts of other
+    steps as other candidates.
     """
     from maxproof.training.sampling import sample
 
@@ -146,7 +149,7 @@ async def sample_corrections(
     )
     rollouts = [
         Rollout(
-            0,
+            step,
             asked[place][0].problem,
             place,
             number,
@@ -268,13 +271,13 @@ async def train_fixer(
             f"none of {counts.corrections} corrections was accepted ({counts.not_scored} not scored)",
             hint="more --corrections, or --accept minor_gaps",
         )
-    _write(out, kept)
     examples = [Example(repair.prompt, proof_answer(repair.repaired_proof)) for repair in kept]
+    claim_examples(out, examples)
+    _write(out, kept)
     return train_sft(student or checkpoint, examples, settings.sft, out / "sft", seed, progress=progress)
 
 
 def _write(out: Path, kept: Sequence[Repair]) -> None:
-    out.mkdir(parents=True, exist_ok=True)
     write_atomically(out / REPAIRS, "".join(json.dumps(asdict(repair)) + "\n" for repair in kept))
 
 
@@ -324,9 +327,12 @@ async def evaluate_fixer(
     settings: FixerSettings,
     seed: int,
     *,
+    step: int = 1,
     oracle: Oracle | None = None,
 ) -> FixerEvaluation:
     """Repairs each held-out triple once greedily and `settings.corrections` times at temperature 1.
+
+    Their rollouts have the steps `step` and `step + 1`.
 
     Raises InputError when the compact format can say none of them.
     """
@@ -335,8 +341,8 @@ async def evaluate_fixer(
         raise InputError("no held-out flawed proof that the compact format can say")
     greedy = settings.sampling.model_copy(update={"temperature": 0.0})
     sampled = settings.sampling.model_copy(update={"temperature": 1.0})
-    once = await sample_corrections(checkpoint, asked, score, greedy, 1, seed)
-    several = await sample_corrections(checkpoint, asked, score, sampled, settings.corrections, seed)
+    once = await sample_corrections(checkpoint, asked, score, greedy, 1, seed, step=step)
+    several = await sample_corrections(checkpoint, asked, score, sampled, settings.corrections, seed, step=step + 1)
     return FixerEvaluation(
         triples=len(asked),
         problems=len({triple.problem for triple in asked}),

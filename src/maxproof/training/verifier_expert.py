@@ -30,6 +30,8 @@ from maxproof.lab.dialogue import (
     verify_prompt,
 )
 from maxproof.problems import InputError
+from maxproof.problems.text import read_text
+from maxproof.search.run_folder import write_atomically
 from maxproof.training.harvest import Harvest
 from maxproof.training.settings import CispoSettings, SamplingSettings, SftSettings
 from maxproof.training.types import Example, Rollout, Task
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from maxproof.training.rl_report import StepReport
 
 UNREADABLE = "unreadable"
+EXAMPLES = "examples.sha256"
 MAX_ANSWER_TOKENS = 72  # 32 sentences with a mark and a number each, and the verdict
 
 
@@ -161,9 +164,11 @@ async def train_verifier(
     from maxproof.training.sft import train_sft
 
     marked = all_in_marks(examples)
+    pairs = [Example(one.prompt, one.answer) for one in marked]
+    claim_examples(out, pairs)
     warm = train_sft(
         checkpoint,
-        [Example(one.prompt, one.answer) for one in marked],
+        pairs,
         settings.sft,
         out / "sft",
         seed,
@@ -175,6 +180,16 @@ async def train_verifier(
     tasks = [Task(id, one.prompt) for id, one in zip(by_task, marked, strict=True)]
     rl = settings.rl.model_copy(update={"seed": seed})
     return await train_rl(warm, tasks, marks_reward(by_task), rl, out / "rl", observe=observe)
+
+
+def claim_examples(out: Path, examples: Sequence[Example]) -> None:
+    """Notes in `out` what is trained on. Raises InputError when a run on other examples is there."""
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / EXAMPLES
+    total = hashlib.sha256("".join(f"{one.prompt!r} {one.answer!r}\n" for one in examples).encode()).hexdigest()
+    if path.exists() and read_text(path, 1024).strip() != total:
+        raise InputError("this run has other examples", file=out, hint="name another folder")
+    write_atomically(path, total + "\n")
 
 
 # --- evaluation -------------------------------------------------------------------------------------------------------
