@@ -13,11 +13,15 @@ import typer
 from maxproof import __version__
 from maxproof.cli.errors import ExitCode, reporting
 from maxproof.cli.formal import formal_app
+from maxproof.cli.harvest import harvest
 from maxproof.cli.init import init
+from maxproof.cli.lab import lab_app
+from maxproof.cli.merge import merge
 from maxproof.cli.mock import mock
 from maxproof.cli.models import models_app
 from maxproof.cli.prove import prove, resume
 from maxproof.cli.runs import report, show
+from maxproof.cli.train import train_app
 from maxproof.cli.verify import verify
 from maxproof.models.schemes import Connect, register_scheme
 from maxproof.problems import InputError
@@ -69,6 +73,10 @@ app.command()(resume)
 app.command()(show)
 app.command()(report)
 app.add_typer(formal_app, name="formal")
+app.add_typer(train_app, name="train")
+app.command()(harvest)
+app.command()(merge)
+app.add_typer(lab_app, name="lab")
 app.add_typer(models_app, name="models")
 app.command()(init)
 app.command()(mock)

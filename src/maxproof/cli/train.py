@@ -15,6 +15,7 @@ from maxproof.cli import options as o
 from maxproof.cli import train_options as t
 from maxproof.cli.errors import ExitCode, reporting
 from maxproof.cli.loop import run_async
+from maxproof.cli.train_config import train_config
 from maxproof.cli.train_experts import fixer, verifier
 from maxproof.problems import InputError
 
@@ -92,3 +93,4 @@ def prover(
 
 train_app.command()(verifier)
 train_app.command()(fixer)
+train_app.command("config")(train_config)
