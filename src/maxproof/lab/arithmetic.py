@@ -127,8 +127,8 @@ def replace(tree: Tree, part: Tree, by: Tree) -> Tree:
     if isinstance(tree, Fraction):
         return tree
     left, right = replace(tree.left, part, by), replace(tree.right, part, by)
-    if tree.operator == "/" and isinstance(left, Fraction) and isinstance(right, Fraction):
-        if right and left.denominator == right.denominator == 1:
+    match tree.operator, left, right:
+        case "/", Fraction(denominator=1), Fraction(denominator=1) if right:
             return left / right
     return Operation(tree.operator, left, right)
 

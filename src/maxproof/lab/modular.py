@@ -1,7 +1,7 @@
 """Modular arithmetic: an expression reduced modulo m, the greatest common divisor, the inverse modulo m.
 
 - `reduction`: `Compute (3 * 5 + 4) * 2 modulo 7.` An expression is evaluated operation by operation.
-- `euclid` and `bezout`: see `euclid.py`.
+- `euclid`: `euclid.py`; `bezout`: `bezout.py`.
 
 What is one inference in `reduction`. The state is the reduced form of the expression, as it is written, left to right.
 A claim `E = F (mod m)` is valid if E occurs in the reduced form and F is E with one operation on two numbers done (any
@@ -37,7 +37,9 @@ from maxproof.lab.arithmetic import (
     show,
     value,
 )
-from maxproof.lab.euclid import GreatestCommonDivisor, Inverse, false, generate_gcd, generate_inverse, leap, valid
+from maxproof.lab.bezout import Inverse, generate_inverse
+from maxproof.lab.euclid import GreatestCommonDivisor, generate_gcd
+from maxproof.lab.judgements import false, leap, valid
 from maxproof.lab.types import Judgement, Question
 
 NAME = "modular"

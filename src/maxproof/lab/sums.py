@@ -3,23 +3,7 @@
     Compute the sum of 2 k + 1 for k from 1 to 4.
     Compute the product of (k + 1) / k for k from 2 to 7.
 
-What is one inference. Everything is judged in any order, whatever technique it belongs to:
-
-- `The terms are 3, 5, 7, 9.` is valid: the term at each k, all of them, in order. `There are 4 terms.`, `The first term
-  is 3.` and `The last term is 9.` are valid.
-- `8 + 7 = 15.` is valid once the terms were listed, if 8 is the running sum reached and 7 the next term; a later
-  running sum, or several terms at once, is a leap. A negative term may be subtracted: `8 - 3 = 5.`
-- Pairing, for terms with a common difference: `3 + 9 = 12.` is valid when the first and the last term are established
-  (or listed), `4 * 12 / 2 = 24.` when the number of terms and that sum are.
-- Telescoping: `1 / (k (k + 1)) = 1 / k - 1 / (k + 1).` is valid if the left side is the term and the right side a
-  split (see `telescoping.py`); any other true identity in k is a leap. `The sum is 1 - 1/6.` is valid if a split is
-  established or is in the statement, and the right side writes just the ends that are left. Then each operation on two
-  numbers that occurs in it is valid: `1 - 1/6 = 5/6.`
-- `The answer is A.` is valid if all terms were summed, the pairing was done, or the ends are worked out to a number;
-  otherwise the right number is a leap.
-
-Any other true equation between numbers is a leap. A leap is taken as established: the running sums, the ends or the
-total are where it says they are.
+How claims are judged: `sum_rules.py`. What telescopes: `telescoping.py`. What is drawn: `sum_families.py`.
 """
 
 from __future__ import annotations
@@ -27,16 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate, pairwise
 from random import Random
 
 from maxproof.lab import arithmetic, telescoping
-from maxproof.lab.arithmetic import Operation, Tree, one_step, put_in, read_answer, show, tree_of, value
-from maxproof.lab.euclid import false, leap, valid
-from maxproof.lab.expressions import Node, Number, evaluate, parse, variables
-from maxproof.lab.series import generate_series
+from maxproof.lab.arithmetic import show, value
+from maxproof.lab.expressions import Number, parse, variables
+from maxproof.lab.series import Range, values
+from maxproof.lab.sum_families import generate_series
+from maxproof.lab.sum_rules import Known, judge
 from maxproof.lab.types import Judgement, Question
 
 NAME = "sums"
@@ -58,34 +41,14 @@ _HABITS = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """`summed`: how many terms the running sum reached holds. `form`: the ends that are left, as far as worked out."""
-
-    split: telescoping.Split | None
-    terms: bool = False
-    summed: int = 1
-    count: bool = False
-    first: bool = False
-    last: bool = False
-    pair: bool = False
-    total: bool = False
-    form: Tree | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(Range):
     """The sum (or product) of `term`, a text in k, for k from `first` to `last`; make it with `read`.
 
     Habits of `accumulation`: `last_term_forgotten`, `addition_plus_one` (a running sum comes out one too large),
     `minus_read_as_plus` (in the term); of `pairing`: `count_without_one` (last - first is taken for the number of
-    terms), `half_forgotten`, `last_term_early` (k stops one early); of `telescoping`: `end_one_early` (the late ends are
-    taken one place early), `ends_swapped`, `gap_taken_for_one` (of several ends on each side only the outermost).
+    terms), `half_forgotten`, `last_term_early` (k stops one early); of `telescoping`: `end_one_early` (the late ends
+    are taken one place early), `ends_swapped`, `gap_taken_for_one` (of several ends on each side only the outermost).
     """
-
-    product: bool
-    term: str
-    first: int
-    last: int
 
     @property
     def domain(self) -> str:
@@ -93,11 +56,7 @@ class Series:
 
     @property
     def statement(self) -> str:
-        return f"Compute the {self._kind} of {self.term} for k from {self.first} to {self.last}."
-
-    @property
-    def _kind(self) -> str:
-        return "product" if self.product else "sum"
+        return f"Compute the {self.kind} of {self.term} for k from {self.first} to {self.last}."
 
     @property
     def techniques(self) -> tuple[str, ...]:
@@ -113,29 +72,12 @@ class Series:
 
     @property
     def structure(self) -> str:
-        """The term with n for its numbers (exponents stay), the gap of a split, the number of terms."""
+        """The term with n for its numbers (exponents stay), the gap of a split, where k begins, the number of terms."""
         shape = re.sub(r"(?<!\^)-?\b[0-9]+", "n", self.term)
         split = self._split_to_use()
+        start = self.first if self.first in (0, 1) else "later"
         gap = f" gap {split.gap}" if split is not None else ""
-        return f"{self.techniques[0]}: {self._kind} of {shape}{gap}, {len(self.terms)} terms"
-
-    @property
-    def node(self) -> Node:
-        node = parse(self.term)
-        assert node is not None  # `read` lets no other term through
-        return node
-
-    @property
-    def terms(self) -> tuple[Fraction, ...]:
-        return _terms(self.term, self.first, self.last)
-
-    @property
-    def answer(self) -> Fraction:
-        return list(accumulate(self.terms, lambda a, b: a * b if self.product else a + b))[-1]
-
-    def arithmetic(self) -> bool:
-        """The terms have a common difference."""
-        return len({after - before for before, after in pairwise(self.terms)}) == 1
+        return f"{self.techniques[0]}: {self.kind} of {shape}{gap} from {start}, {len(self.terms)} terms"
 
     def habits(self, technique: str) -> tuple[str, ...]:
         return _HABITS.get(technique, ())
@@ -152,7 +94,9 @@ class Series:
 
     def _accumulate(self, habits: frozenset[str]) -> tuple[str, ...]:
         text = self.term.replace("-", "+") if "minus_read_as_plus" in habits else self.term
-        terms = _terms(text, self.first, self.last - ("last_term_forgotten" in habits))
+        last = self.last - ("last_term_forgotten" in habits)
+        # A term that has no value without its minus signs is read as it stands.
+        terms = values(text, self.first, last) or values(self.term, self.first, last)
         claims = [f"The terms are {', '.join(map(str, terms))}."]
         total = terms[0]
         for term in terms[1:]:
@@ -199,7 +143,7 @@ class Series:
         if "ends_swapped" in habits:
             ends = telescoping.Ends(ends.minus, ends.plus)
         text = telescoping.write_ends(ends, self.product)
-        claims.append(f"The {self._kind} is {text}.")
+        claims.append(f"The {self.kind} is {text}.")
         form = arithmetic.parse(text)
         while form is not None and (step := arithmetic.ready(form)) is not None and (result := value(step)) is not None:
             claims.append(f"{show(step)} = {result}.")
@@ -207,195 +151,11 @@ class Series:
         return (*claims, f"The answer is {form}.")
 
     def start(self) -> Hashable:
-        return _Known(self._usable(self.node))
-
-    def _usable(self, node: Node) -> telescoping.Split | None:
-        """The split that `node` is, if its ends have values."""
-        split = telescoping.split_of(node, self.product)
-        return split if split and telescoping.ends(split, self.first, self.last, self.product) else None
+        return Known(self.usable(self.node))
 
     def judge(self, state: Hashable, claim: str) -> Judgement | None:
-        assert isinstance(state, _Known)
-        if len(claim) > _MAX_CHARS:
-            return None
-        text = claim.strip().removesuffix(".").strip()
-        answer = read_answer(text)
-        if answer is not None:
-            if answer != self.answer:
-                return false(state, f"the {self._kind} is {self.answer}, not {answer}")
-            after = replace(state, total=True)
-            return valid(after, goal=True) if self._has_total(state) else leap(after, "no total yet", goal=True)
-        if found := _COUNT.fullmatch(text):
-            right = int(found[1]) == len(self.terms)
-            after = replace(state, count=True)
-            return valid(after) if right else false(state, f"there are {len(self.terms)} terms, not {found[1]}")
-        if found := _TERMS.fullmatch(text):
-            return self._judge_terms(state, found[1])
-        if found := _END.fullmatch(text):
-            return self._judge_end(state, found[1].lower(), found[2])
-        if found := _ENDS.fullmatch(text):
-            return self._judge_ends(state, found[1].lower(), found[2])
-        sides = [parse(side) for side in text.split("=", 2)]
-        if len(sides) != 2 or sides[0] is None or sides[1] is None:
-            return None
-        if variables(sides[0]) | variables(sides[1]):
-            return self._judge_identity(state, sides[0], sides[1])
-        return self._judge_equation(state, sides[0], sides[1])
-
-    def _has_total(self, state: _Known) -> bool:
-        summed = not self.product and state.summed == len(self.terms)
-        return state.total or summed or isinstance(state.form, Fraction)
-
-    def _judge_terms(self, state: _Known, text: str) -> Judgement | None:
-        numbers = [arithmetic.parse(part) for part in text.replace(" and ", ", ").split(",")]
-        if not all(isinstance(number, Fraction) for number in numbers):
-            return None
-        if len(numbers) != len(self.terms):
-            return false(state, f"there are {len(self.terms)} terms, not {len(numbers)}")
-        for index, (number, term) in enumerate(zip(numbers, self.terms, strict=True)):
-            if number != term:
-                return false(state, f"for k = {self.first + index} the term is {term}, not {number}")
-        return valid(replace(state, terms=True, first=True, last=True))
-
-    def _judge_end(self, state: _Known, which: str, text: str) -> Judgement | None:
-        number = arithmetic.parse(text)
-        if not isinstance(number, Fraction):
-            return None
-        term = self.terms[0 if which == "first" else -1]
-        if number != term:
-            return false(state, f"the {which} term is {term}, not {number}")
-        return valid(replace(state, first=True) if which == "first" else replace(state, last=True))
-
-    def _judge_ends(self, state: _Known, kind: str, text: str) -> Judgement | None:
-        node = parse(text)
-        number = None if node is None or variables(node) else evaluate(node)
-        tree = None if node is None else tree_of(node)
-        if node is None or number is None or tree is None:
-            return None
-        if kind != self._kind or number != self.answer:
-            return false(state, f"the {self._kind} is {self.answer}, not the {kind} {text.strip()}")
-        if isinstance(tree, Fraction) and self._has_total(state):
-            return valid(replace(state, total=True))
-        after = replace(state, form=tree)
-        if state.form == tree:
-            return valid(state)
-        ends = state.split and telescoping.ends(state.split, self.first, self.last, self.product)
-        if ends and telescoping.is_written(node, ends, self.product):
-            return valid(after)
-        return leap(after, "these are not the ends left by a split that was written down")
-
-    def _judge_identity(self, state: _Known, left: Node, right: Node) -> Judgement | None:
-        equal = telescoping.identical(left, right)
-        if equal is None:
-            return None
-        if not equal:
-            return false(state, "the two sides are not equal for every k")
-        split = self._usable(right)
-        if left != self.node or split is None:
-            return leap(state, "the term is not written as a difference or quotient of neighbours")
-        return valid(replace(state, split=split))
-
-    def _judge_equation(self, state: _Known, left: Node, right: Node) -> Judgement:
-        size, other = evaluate(left), evaluate(right)
-        if size is None or other is None:
-            return false(state, "a division by zero, or numbers beyond all bounds")
-        if size != other:
-            return false(state, f"the left side is {size}, not {other}")
-        before, after = tree_of(left), tree_of(right)
-        if before is None or after is None:
-            return leap(state, "not a step of this calculation")
-        if before == after:
-            return valid(state)
-        verdicts = [
-            judgement
-            for judgement in (
-                self._judge_step(state, before, after),
-                self._judge_running_sum(state, before, after),
-                self._judge_pairing(state, left, before),
-            )
-            if judgement is not None
-        ]
-        rights = [judgement for judgement in verdicts if not judgement.description]
-        return next(iter(rights or verdicts), leap(state, f"{show(before)} does not come from what is established"))
-
-    def _judge_step(self, state: _Known, before: Tree, after: Tree) -> Judgement | None:
-        """A step in working out the ends."""
-        if state.form is None:
-            return None
-        form, occurs = put_in(state.form, before, after, Fraction.__eq__)
-        if form == state.form:
-            return None
-        known = replace(state, form=form)
-        if occurs and one_step(before, after, Fraction.__eq__):
-            return valid(known)
-        return leap(known, f"{show(before)} is more than one operation away from {show(state.form)}")
-
-    def _judge_running_sum(self, state: _Known, before: Tree, after: Tree) -> Judgement | None:
-        """The next running sum; None if it is none."""
-        numbers = _signed(before)
-        if self.product or len(numbers) < 2 or not isinstance(after, Fraction):
-            return None
-        sums = list(accumulate(self.terms))
-        last = len(self.terms) - len(numbers) + 1
-        # From the sum reached, else from an earlier or later one: (how many terms it holds).
-        for held in sorted(range(1, last + 1), key=lambda held: (held != state.summed, held > state.summed, held)):
-            if numbers[0] == sums[held - 1] and numbers[1:] == list(self.terms[held : held + len(numbers) - 1]):
-                known = replace(state, summed=max(state.summed, held + len(numbers) - 1))
-                if not state.terms:
-                    return self._with_pair(known, before, leap(known, "the terms were not listed"))
-                if held > state.summed:
-                    return leap(known, f"{numbers[0]} is not established as a running sum")
-                if len(numbers) > 2:
-                    return leap(known, "several terms at once")
-                return self._with_pair(known, before, valid(known))
-        return None
-
-    def _with_pair(self, known: _Known, before: Tree, judgement: Judgement) -> Judgement:
-        """With two terms the running sum is the sum of the first and the last."""
-        if len(self.terms) != 2 or not (known.first and known.last):
-            return judgement
-        return valid(replace(known, pair=True)) if self.arithmetic() else judgement
-
-    def _judge_pairing(self, state: _Known, left: Node, before: Tree) -> Judgement | None:
-        if self.product or not self.arithmetic():
-            return None
-        ends = [self.terms[0], self.terms[-1]]
-        if _signed(before) == ends:
-            known = replace(state, pair=True)
-            both = state.first and state.last
-            return valid(known) if both else leap(known, "the first and the last term are not established")
-        factors = _halved(before)
-        if sorted(factors) != sorted([Fraction(len(self.terms)), sum(ends, Fraction(0))]):
-            return None
-        known = replace(state, total=True)
-        if state.count and state.pair:
-            return valid(known)
-        return leap(known, "the number of terms or the sum of first and last is not established")
-
-
-def _signed(tree: Tree) -> list[Fraction]:
-    """The numbers of a sum with their signs, in order; empty if it is no sum of numbers."""
-    found: list[Fraction] = []
-    while isinstance(tree, Operation) and tree.operator in "+-" and isinstance(tree.right, Fraction):
-        found.append(tree.right if tree.operator == "+" else -tree.right)
-        tree = tree.left
-    return [tree, *reversed(found)] if isinstance(tree, Fraction) else []
-
-
-def _halved(tree: Tree) -> list[Fraction]:
-    """The two factors of `a * b / 2`; empty for anything else."""
-    match tree:
-        case Operation("/", Operation("*", Fraction() as first, Fraction() as second), Fraction() as by) if by == 2:
-            return [first, second]
-    return []
-
-
-@lru_cache(maxsize=4096)
-def _terms(term: str, first: int, last: int) -> tuple[Fraction, ...]:
-    """The values of a term; () if one has none."""
-    node = parse(term)
-    values = [None if node is None else evaluate(node, {"k": Fraction(k)}) for k in range(first, last + 1)]
-    return tuple(number for number in values if number is not None) if None not in values else ()
+        assert isinstance(state, Known)
+        return judge(self, state, claim)
 
 
 @lru_cache(maxsize=4096)
@@ -406,7 +166,7 @@ def _techniques(series: Series) -> tuple[str, ...]:
     if split is not None and telescoping.ends(split, series.first, series.last, series.product) is not None:
         found.append("telescoping")
     if not series.product:
-        linear = series.arithmetic() and "^" not in series.term and "/" not in series.term
+        linear = len(series.terms) > 2 and series.arithmetic()
         candidates = ["accumulation"] if len(series.terms) <= _LONGEST_ACCUMULATION or not (linear or found) else []
         candidates += ["pairing"] if linear else []
         found += [name for name in candidates if not found or _small(series._proof(name, frozenset()))]

@@ -224,7 +224,8 @@ def identity_for(term: Node, product: bool) -> str | None:
         case _:
             return None
     node = parse(text)
-    return text if node is not None and split_of(node, product) is not None else None
+    proper = node is not None and identical(term, node) and split_of(node, product) is not None
+    return text if proper else None
 
 
 def _difference(left: Node, right: Node) -> Fraction | None:
