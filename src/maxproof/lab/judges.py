@@ -33,7 +33,7 @@ from types import MappingProxyType
 
 from maxproof.lab.oracle import grade_statement
 from maxproof.lab.style import LONG_CHARS, style_of
-from maxproof.lab.types import OracleReport, StepVerdict
+from maxproof.lab.types import OracleReport, SentenceReport, StepVerdict
 from maxproof.models.template import fenced_blocks
 from maxproof.models.types import Answer, Call, CallFailed, FailureKind, NoAnswer
 from maxproof.verifier.judge_reply import holds_tags
@@ -255,7 +255,7 @@ def _issues(report: OracleReport) -> tuple[_Issue, ...]:
         return ()
     kinds = (StepVerdict.FALSE, StepVerdict.LEAP, StepVerdict.UNREADABLE)
     found = [
-        _Issue(sentence.verdict, sentence.text, sentence.description or f"this is {sentence.verdict}")
+        _Issue(sentence.verdict, sentence.text, _description(sentence))
         for sentence in report.sentences
         if sentence.verdict in kinds
     ]
@@ -264,6 +264,12 @@ def _issues(report: OracleReport) -> tuple[_Issue, ...]:
         last = report.sentences[-1].text if report.sentences else "the whole text"
         found.append(_Issue(StepVerdict.FALSE, last, "what was asked for is not reached"))
     return tuple(found)
+
+
+def _description(sentence: SentenceReport) -> str:
+    """What is the matter, with the kind said: whether something is false or only not shown is half of a critique."""
+    said = sentence.description or f"this is {sentence.verdict}"
+    return f"not shown: {said}" if sentence.verdict is StepVerdict.LEAP else said
 
 
 def _verdict(reading: _Reading, seen: Sequence[_Issue]) -> Verdict:
