@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from maxproof.lab import linear, modular
+from maxproof.lab import inequalities, linear, modular, sums
 from maxproof.lab.types import Domain, Question
 
 MAX_STATEMENT_CHARS = 400
 
 DOMAINS: dict[str, Domain] = {
     "linear": linear.DOMAIN,
+    "inequalities": inequalities.DOMAIN,
     "modular": modular.DOMAIN,
+    "sums": sums.DOMAIN,
 }
 """Every domain by its name."""
 

@@ -433,6 +433,16 @@ def _write_term(coefficient: Fraction, factors: Iterable[str | Form]) -> str:
     return " ".join(written if coefficient == 1 else [write_number(coefficient), *written])
 
 
+def shape(form: Form) -> str:
+    """The form without its numbers: `+n x -n`, units apart."""
+    parts = []
+    for term in form.terms:
+        size = "" if term.factors and abs(term.coefficient) == 1 else "n" if term.coefficient.denominator == 1 else "q"
+        inner = " ".join(factor if isinstance(factor, str) else f"({shape(factor)})" for factor in term.factors)
+        parts.append(f"{'-' if term.coefficient < 0 else '+'}{size} {inner}".strip())
+    return " ".join(parts) or "0"
+
+
 # --- polynomials ------------------------------------------------------------------------------------------------------
 
 Monomial = tuple[tuple[str, int], ...]

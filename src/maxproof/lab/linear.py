@@ -30,6 +30,7 @@ from maxproof.lab.expressions import (
     polynomial_of,
     read_form,
     read_relation,
+    shape,
     variable,
     write_number,
     write_relation,
@@ -85,7 +86,7 @@ class LinearQuestion:
 
     @property
     def structure(self) -> str:
-        shapes = " and ".join(f"{_shape(each.left)} = {_shape(each.right)}" for each in self.equations)
+        shapes = " and ".join(f"{shape(each.left)} = {shape(each.right)}" for each in self.equations)
         whole = all(value.denominator == 1 for _, value in self.values)
         return f"linear/{self.techniques[0]}: {shapes} ({'integer' if whole else 'fraction'})"
 
@@ -175,16 +176,6 @@ class LinearQuestion:
 
 def _lone(name: str) -> Form:
     return collected(variable(name))
-
-
-def _shape(form: Form) -> str:
-    """The form without its numbers: `+n x -n`, units apart."""
-    parts = []
-    for term in form.terms:
-        size = "" if term.factors and abs(term.coefficient) == 1 else "n" if term.coefficient.denominator == 1 else "q"
-        inner = " ".join(factor if isinstance(factor, str) else f"({_shape(factor)})" for factor in term.factors)
-        parts.append(f"{'-' if term.coefficient < 0 else '+'}{size} {inner}".strip())
-    return " ".join(parts) or "0"
 
 
 class _Linear:

@@ -98,7 +98,7 @@ def is_simplification(old: Form, new: Form) -> bool:
     first, second = _value(old), _value(new)
     if first != second:
         return False
-    if first.constant() is not None or _split(old)[0] == _split(new)[0]:
+    if first.constant() is not None or split(old)[0] == split(new)[0]:
         return True
     return canonical(multiplied_out(old)) == canonical(new) or canonical(multiplied_out(new)) == canonical(old)
 
@@ -115,7 +115,7 @@ def multiplied_out(form: Form) -> Form:
     return result
 
 
-def _split(form: Form) -> tuple[Form, Form]:
+def split(form: Form) -> tuple[Form, Form]:
     """The terms with brackets, and the others."""
     bracketed = [term for term in form.terms if has_brackets(Form((term,)))]
     return Form(tuple(bracketed)), Form(tuple(term for term in form.terms if term not in bracketed))
@@ -136,27 +136,29 @@ def _term_added(claim: Equation, given: Equation) -> bool:
     if len(change.terms) != 1 or change != _value(claim.right) - _value(given.right):
         return False
     term = collected(change)
-    return _with_term(given.left, claim.left, term) and _with_term(given.right, claim.right, term)
+    return with_term(given.left, claim.left, term) and with_term(given.right, claim.right, term)
 
 
-def _with_term(old: Form, new: Form, term: Form) -> bool:
-    bracketed, rest = _split(old)
-    return canonical(added(old, term)) == new or (is_collected(rest) and _split(new)[0] == bracketed)
+def with_term(old: Form, new: Form, term: Form) -> bool:
+    """Whether `new` is `old` and a term, written behind it or collected; the sum of the values must be right."""
+    bracketed, rest = split(old)
+    return canonical(added(old, term)) == new or (is_collected(rest) and split(new)[0] == bracketed)
 
 
 def _scaled(claim: Equation, given: Equation) -> bool:
-    factor = _ratio(_value(claim.left), _value(given.left)) or _ratio(_value(claim.right), _value(given.right))
+    factor = ratio(_value(claim.left), _value(given.left)) or ratio(_value(claim.right), _value(given.right))
     if not factor:
         return False
-    return _side_scaled(given.left, claim.left, factor) and _side_scaled(given.right, claim.right, factor)
+    return side_scaled(given.left, claim.left, factor) and side_scaled(given.right, claim.right, factor)
 
 
-def _ratio(new: Polynomial, old: Polynomial) -> Fraction:
+def ratio(new: Polynomial, old: Polynomial) -> Fraction:
     """new / old by their first coefficients; 0 if there is none."""
     return new.terms[0][1] / old.terms[0][1] if new.terms and old.terms else Fraction(0)
 
 
-def _side_scaled(old: Form, new: Form, factor: Fraction) -> bool:
+def side_scaled(old: Form, new: Form, factor: Fraction) -> bool:
+    """Whether `new` is `old` times a number: term by term, as a product, or, if `old` is collected, in any form."""
     if _value(new) != _value(old).scaled(factor):
         return False
     written = (canonical(scaled(old, factor)), canonical(times(number_form(factor), old)))
