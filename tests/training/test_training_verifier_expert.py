@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maxproof.lab.dialogue import Mark, marks_from_errors, marks_of_report
 from maxproof.lab.generate import problems
 from maxproof.lab.judges import PANEL, LabJudges
+from maxproof.lab.mutations import MUTATIONS, mutate
 from maxproof.lab.oracle import grade_statement
 from maxproof.problems import InputError
 from maxproof.training.harvest import Harvest, HarvestSettings, harvest
@@ -163,6 +167,31 @@ async def lab_examples(count: int) -> tuple[Harvest, ...]:
 def truth(statement: str, proof: str) -> Verdict | None:
     report = grade_statement(statement, proof)
     return None if report is None else report.verdict
+
+
+async def test_marks_keep_what_the_judges_saw() -> None:
+    """A judge may overlook what the oracle sees; what it does see keeps its place and its kind."""
+    made = problems("train", 48, seed=6)
+    rng = Random(0)
+    rollouts = [
+        Rollout(0, one.problem.id, number, sample, f"<prove> {one.problem.statement} <sep>", "\n".join(claims))
+        for number, one in enumerate(made)
+        for sample, name in enumerate(MUTATIONS)
+        if (claims := mutate(one.question, one.question.solve(one.technique), name, rng))
+    ]
+    judges = LabJudges(PANEL, seed=1)
+    reward = VerifierReward(VerifierSettings(), lambda problem: judges, [one.problem for one in made])
+    records = [record_of(rollout, value) for rollout, value in zip(rollouts, await reward(rollouts), strict=True)]
+    seen: Counter[tuple[Mark, Mark]] = Counter()
+    for found in harvest(records, HarvestSettings(validation_share=0, class_ratio=1e6)).examples:
+        report = grade_statement(found.statement, found.proof)
+        assert report is not None
+        seen.update(
+            zip(marks_of_report(report), marks_from_errors(found.errors, found.verdict, found.proof), strict=False)
+        )
+    assert seen[Mark.FALSE, Mark.LEAP] == seen[Mark.LEAP, Mark.FALSE] == seen[Mark.OK, Mark.FALSE] == 0
+    assert seen[Mark.LEAP, Mark.LEAP] > seen[Mark.LEAP, Mark.OK] > 0
+    assert seen[Mark.FALSE, Mark.FALSE] > seen[Mark.FALSE, Mark.OK] > 0
 
 
 async def test_training_and_evaluation(tmp_path: Path) -> None:
