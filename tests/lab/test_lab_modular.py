@@ -37,7 +37,7 @@ def judged(asked: Question, claims: tuple[str, ...]) -> list[Judgement | None]:
 
 
 def verdicts(statement: str, *claims: str) -> list[StepVerdict | None]:
-    return [judgement and judgement.verdict for judgement in judged(question(statement), claims)]
+    return [None if judgement is None else judgement.verdict for judgement in judged(question(statement), claims)]
 
 
 REDUCTION = "Compute (3 * 5 + 4) * 2 modulo 7."
@@ -161,7 +161,7 @@ def test_bezout_claims(claims: list[str], expected: list[StepVerdict | None]) ->
         (
             GCD,
             "answer_from_dividend",
-            ("48 = 2 * 18 + 12.", "18 = 1 * 12 + 6.", "12 = 2 * 6 + 0.", "The answer is 12."),
+            ("48 = 2 * 18 + 12.", "18 = 1 * 12 + 6.", "12 = 2 * 6 + 0.", "The answer is 12."),,
         ),
         (INVERSE, "sign_lost", ("17 = 3 * 5 + 2.", "5 = 2 * 2 + 1.", "1 = 5 + 2 * 2.", "1 = 2 * 17 + 7 * 5.")),
     ],

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxproof.lab.expressions import parse
+from maxproof.lab.expressions import Node, parse
 from maxproof.lab.oracle import grade
 from maxproof.lab.sums import DOMAIN, Series
 from maxproof.lab.telescoping import identical, split_of
@@ -40,7 +40,7 @@ def judged(asked: Question, claims: tuple[str, ...]) -> list[Judgement | None]:
 
 
 def verdicts(statement: str, *claims: str) -> list[StepVerdict | None]:
-    return [judgement and judgement.verdict for judgement in judged(question(statement), claims)]
+    return [None if judgement is None else judgement.verdict for judgement in judged(question(statement), claims)]
 
 
 LINEAR = "Compute the sum of 2 k + 1 for k from 1 to 4."
@@ -59,7 +59,8 @@ RATIO = "Compute the product of 1 - 1 / k for k from 2 to 8."
         (
             LINEAR,
             "pairing",
-            "There are 4 terms. The first term is 3. The last term is 9. 3 + 9 = 12. 4 * 12 / 2 = 24. The answer is 24.",
+            "There are 4 terms. The first term is 3. The last term is 9. 3 + 9 = 12. 4 * 12 / 2 = 24. "
+            "The answer is 24.",
         ),
         (FALLING, "accumulation", "The terms are 1, -3, -7. 1 - 3 = -2. -2 - 7 = -9. The answer is -9."),
         (
@@ -251,7 +252,7 @@ def test_statements_that_ask_nothing_here(statement: str) -> None:
 
 
 def test_splits_and_identities_are_decided_exactly() -> None:
-    def node(text: str) -> object:
+    def node(text: str) -> Node:
         found = parse(text)
         assert found is not None
         return found
