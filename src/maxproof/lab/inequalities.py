@@ -21,11 +21,10 @@ from itertools import product
 from random import Random
 
 from maxproof.lab import inequality_make
-from maxproof.lab.expressions import (
+from maxproof.lab.forms import (
     Form,
     Relation,
     Term,
-    TooLarge,
     canonical,
     has_brackets,
     is_collected,
@@ -37,6 +36,7 @@ from maxproof.lab.expressions import (
 from maxproof.lab.inequality_rules import follows, is_known, is_nonnegative, ordered, value_of
 from maxproof.lab.inequality_work import HABITS, completing_the_square, products, scaling, sum_of_squares
 from maxproof.lab.linear_make import is_small
+from maxproof.lab.polynomials import TooLarge
 from maxproof.lab.types import Judgement, Question, StepVerdict
 
 MAX_KNOWN = 40

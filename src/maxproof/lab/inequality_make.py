@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-from maxproof.lab.expressions import Form, Relation, Term, collected
+from maxproof.lab.forms import Form, Relation, Term, collected
 from maxproof.lab.inequality_work import term, total, value
 
 NAMES = ("x", "y", "k", "n")

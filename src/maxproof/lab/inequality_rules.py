@@ -18,21 +18,12 @@ An *inequality* `A >= B` (or `B <= A`) follows by one of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
-from maxproof.lab.expressions import (
-    Form,
-    Polynomial,
-    Relation,
-    Term,
-    TooLarge,
-    added,
-    canonical,
-    collected,
-    polynomial_of,
-    scaled,
-)
+from maxproof.lab.forms import Form, Relation, Term, added, canonical, collected, polynomial_of, scaled
 from maxproof.lab.linear_rules import is_simplification, ratio, side_scaled, split, with_term
+from maxproof.lab.polynomials import Polynomial, TooLarge
 
 Known = tuple[Relation, ...]
 
@@ -55,7 +46,10 @@ def follows(claim: Relation, known: Known) -> bool:
             return True
         if claim.symbol == "=":
             return _identity(claim.left, claim.right, known)
-        return _square(claim) or any(_from(claim, known, given) for given in known if given.symbol == ">=")
+        values = [(each, value_of(each.left), value_of(each.right)) for each in known if each.symbol == ">="]
+        return _square(claim) or any(
+            _from(claim, known, given) or _summed(claim, given, values) for given, _, _ in values
+        )
     except TooLarge:
         return False
 
@@ -104,7 +98,6 @@ def _from(claim: Relation, known: Known, given: Relation) -> bool:
         or _scaled(claim, given)
         or _replaced(claim, known, given)
         or _weakened(claim, given)
-        or _summed(claim, known, given)
         or (claim.left == given.left and Relation(given.right, ">=", claim.right) in known)
     )
 
@@ -148,18 +141,20 @@ def _weakened(claim: Relation, given: Relation) -> bool:
     return claim.left == given.left and smaller is not None and larger is not None and smaller <= larger
 
 
-def _summed(claim: Relation, known: Known, given: Relation) -> bool:
+def _summed(claim: Relation, given: Relation, values: Sequence[tuple[Relation, Polynomial, Polynomial]]) -> bool:
+    """`values`: the established inequalities with the values of their sides."""
+    left, right = value_of(claim.left) - value_of(given.left), value_of(claim.right) - value_of(given.right)
     return any(
         _is_sum(claim.left, given.left, other.left) and _is_sum(claim.right, given.right, other.right)
-        for other in known
-        if other.symbol == ">="
+        for other, first, second in values
+        if first == left and second == right
     )
 
 
 def _is_sum(total: Form, first: Form, second: Form) -> bool:
+    """Whether a sum, right in value, is written as such: brackets kept, the rest collected or not."""
     written = canonical(added(first, second))
-    same_brackets = split(total)[0] == split(written)[0]
-    return total == written or (same_brackets and value_of(total) == value_of(written))
+    return total == written or split(total)[0] == split(written)[0]
 
 
 # --- truth ------------------------------------------------------------------------------------------------------------

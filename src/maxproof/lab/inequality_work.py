@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, isqrt
 
-from maxproof.lab.expressions import (
+from maxproof.lab.forms import (
     Form,
-    Polynomial,
     Relation,
     Term,
     added,
@@ -33,6 +32,7 @@ from maxproof.lab.expressions import (
     write_relation,
 )
 from maxproof.lab.inequality_rules import ordered
+from maxproof.lab.polynomials import Polynomial
 
 HABITS: dict[str, tuple[str, ...]] = {
     "completing_the_square": ("half_forgotten", "constant_kept", "sign_flipped"),

@@ -18,11 +18,9 @@ from fractions import Fraction
 from random import Random
 
 from maxproof.lab import linear_make
-from maxproof.lab.expressions import (
+from maxproof.lab.forms import (
     Form,
-    Polynomial,
     Relation,
-    TooLarge,
     collected,
     has_brackets,
     is_collected,
@@ -31,13 +29,13 @@ from maxproof.lab.expressions import (
     read_form,
     read_relation,
     shape,
-    variable,
     write_number,
     write_relation,
 )
 from maxproof.lab.language import answer_of
 from maxproof.lab.linear_rules import Equation, equation, follows, is_known, is_simplification
 from maxproof.lab.linear_work import HABITS, definition, elimination, isolation, substitution
+from maxproof.lab.polynomials import Polynomial, TooLarge, variable
 from maxproof.lab.types import Judgement, Question, StepVerdict
 
 MAX_KNOWN = 40

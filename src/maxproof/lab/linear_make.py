@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import combinations
 from random import Random
 
-from maxproof.lab.expressions import Form, Relation, Term, added
+from maxproof.lab.forms import Form, Relation, Term, added
 from maxproof.lab.types import Question
 
 SMALLEST, LARGEST = -99, 199

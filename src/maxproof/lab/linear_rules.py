@@ -22,11 +22,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from maxproof.lab.expressions import (
+from maxproof.lab.forms import (
     Form,
-    Polynomial,
     Term,
-    TooLarge,
     added,
     canonical,
     collected,
@@ -38,6 +36,7 @@ from maxproof.lab.expressions import (
     substituted,
     times,
 )
+from maxproof.lab.polynomials import Polynomial, TooLarge
 
 
 @dataclass(frozen=True, slots=True)

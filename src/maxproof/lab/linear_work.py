@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
 
-from maxproof.lab.expressions import (
+from maxproof.lab.forms import (
     Form,
     Term,
     added,

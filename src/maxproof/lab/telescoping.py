@@ -13,20 +13,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from maxproof.lab.expressions import (
-    Binary,
-    Negative,
-    Node,
-    Number,
-    Polynomial,
-    TooLarge,
-    Variable,
-    evaluate,
-    form_of,
-    parse,
-    polynomial_of,
-    write,
-)
+from maxproof.lab.expressions import Binary, Negative, Node, Number, Variable, evaluate, parse
+from maxproof.lab.forms import form_of, polynomial_of, write
+from maxproof.lab.polynomials import Polynomial, TooLarge
 
 VARIABLE = "k"
 MAX_GAP = 4
