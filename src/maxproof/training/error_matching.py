@@ -141,13 +141,25 @@ def localisation(predicted: str, golden: str, places: Sentences) -> float:
 
     Where neither can be placed, they agree iff they are the same words; two errors without a place agree.
     """
-    return _agreement(predicted, places.place(predicted), golden, places.place(golden))
+    one, other = (_Reading(LocatedError(location, ""), places) for location in (predicted, golden))
+    return _agreement(one, other)
 
 
-def _agreement(predicted: str, at: frozenset[int], golden: str, golden_at: frozenset[int]) -> float:
-    if not at and not golden_at:
-        return float(_trimmed(_tokens(predicted)) == _trimmed(_tokens(golden)))
-    return len(at & golden_at) / len(at | golden_at)
+class _Reading:
+    """An error, read once for all its pairs. `named`: the words of a place that is in no sentence."""
+
+    __slots__ = ("named", "places", "words")
+
+    def __init__(self, error: LocatedError, places: Sentences) -> None:
+        self.places = places.place(error.location)
+        self.named = [] if self.places else _trimmed(_tokens(error.location[:MAX_LOCATION_CHARS]))
+        self.words = _content(error.description)
+
+
+def _agreement(one: _Reading, other: _Reading) -> float:
+    if not one.places and not other.places:
+        return float(one.named == other.named)
+    return len(one.places & other.places) / len(one.places | other.places)
 
 
 def match_errors(
@@ -158,21 +170,14 @@ def match_errors(
     Exact (Hungarian algorithm, cubic), for at most MAX_ERRORS on each side. In order of the predicted errors.
     """
     predicted, golden = predicted[:MAX_ERRORS], golden[:MAX_ERRORS]
-    at = [places.place(error.location) for error in predicted]
-    golden_at = [places.place(error.location) for error in golden]
-    agreements = [
-        [
-            _agreement(one.location, one_at, other.location, other_at)
-            for other, other_at in zip(golden, golden_at, strict=True)
-        ]
-        for one, one_at in zip(predicted, at, strict=True)
-    ]
+    ours, theirs = [_Reading(error, places) for error in predicted], [_Reading(error, places) for error in golden]
+    agreements = [[_agreement(one, other) for other in theirs] for one in ours]
     weights = [
         [
-            agreement and agreement + TIE_BREAK * word_agreement(one.description, other.description)
-            for agreement, other in zip(row, golden, strict=True)
+            agreement and agreement + TIE_BREAK * _shared(one.words, other.words)
+            for agreement, other in zip(row, theirs, strict=True)
         ]
-        for row, one in zip(agreements, predicted, strict=True)
+        for row, one in zip(agreements, ours, strict=True)
     ]
     return tuple(Pair(i, j, agreements[i][j]) for i, j in assignment(weights) if agreements[i][j] > 0)
 
@@ -231,7 +236,10 @@ def assignment(weights: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
 
 def word_agreement(one: str, other: str) -> float:
     """Dice overlap of two descriptions' words, 0..1, common small words left out; 1 when both have none."""
-    words, others = _content(one), _content(other)
+    return _shared(_content(one), _content(other))
+
+
+def _shared(words: frozenset[str], others: frozenset[str]) -> float:
     if not words and not others:
         return 1.0
     return 2 * len(words & others) / (len(words) + len(others))
