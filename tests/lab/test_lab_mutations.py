@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxproof.lab.generate import all_techniques, lab_problem
@@ -12,6 +12,7 @@ from maxproof.lab.oracle import grade
 from maxproof.verifier.types import MAX_POINTS
 
 
+@settings(deadline=None, max_examples=60)
 @given(st.sampled_from(all_techniques()), st.integers(1, 4), st.integers(0, 10_000), st.sampled_from(list(MUTATIONS)))
 def test_every_mutation_lowers_the_points_of_a_right_proof(
     cell: tuple[str, str], level: int, seed: int, name: str

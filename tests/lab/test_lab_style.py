@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxproof.lab.canonical import canonical
@@ -62,6 +62,7 @@ def test_the_dress_is_read_off_again(style: Style, seed: int) -> None:
     assert read.verification <= style.verification
 
 
+@settings(deadline=None, max_examples=60)
 @given(CELLS, STYLES, st.integers(0, 99))
 def test_the_normaliser_strips_the_packaging_and_leaves_the_claims(
     cell: tuple[tuple[str, str], int, int], style: Style, seed: int
@@ -78,6 +79,7 @@ def test_the_normaliser_strips_the_packaging_and_leaves_the_claims(
     assert style_score(bare) <= style_score(text)
 
 
+@settings(deadline=None, max_examples=60)
 @given(CELLS, STYLES, st.sampled_from([None, *MUTATIONS]), st.integers(0, 99))
 def test_style_never_changes_the_points(
     cell: tuple[tuple[str, str], int, int], style: Style, name: str | None, seed: int

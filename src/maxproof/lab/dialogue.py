@@ -130,10 +130,16 @@ def rank_prompt(statement: str, first: str, second: str) -> str:
     return f"<rank> {_statement(statement)} <sep> {numbered(first)} <sep> {numbered(second)} <sep>"
 
 
+_HEADER = re.compile(r"^Step [0-9]{1,3}: (?=.)")
+
+
 def numbered(proof: str) -> str:
-    """The proof's sentences as `1: ... 2: ...`, as far as they fit; `...` at the end says that there are more."""
+    """The proof's sentences as `1: ... 2: ...`, as far as they fit; `...` at the end says that there are more.
+
+    A header `Step 3: ` gives way to the sentence's number.
+    """
     lines, whole = proof_lines(proof)
-    parts = [f"{number}: {line}" for number, line in enumerate(lines, 1)]
+    parts = [f"{number}: {_HEADER.sub('', line)}" for number, line in enumerate(lines, 1)]
     return " ".join(parts if whole else [*parts, "..."])
 
 

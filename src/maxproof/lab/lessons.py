@@ -23,13 +23,13 @@ from maxproof.lab.dialogue import (
     summary_answer,
     verify_prompt,
 )
-from maxproof.lab.generate import Split, all_techniques
+from maxproof.lab.generate import Split
 from maxproof.lab.oracle import grade
 from maxproof.lab.teacher import (
+    Questions,
     TeacherSettings,
     Written,
     another_technique,
-    draw_question,
     dressed,
     fits,
     flawed,
@@ -49,9 +49,9 @@ def clean_examples(split: Split, task: str, seed: int, settings: TeacherSettings
         raise ValueError(f"no task {task!r}; there are {', '.join(TASKS)}")
     settings = settings or TeacherSettings()
     rng = Random(f"clean/{split}/{task}/{seed}")
-    techniques = all_techniques()
+    questions = Questions(split, settings.levels)
     while True:
-        question, technique = draw_question(techniques, settings.levels, split, rng)
+        question, technique = questions.draw(rng)
         example = _lesson(task, question, technique, settings, rng)
         if example is not None:
             yield example

@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from maxproof.lab.oracle import grade
 from maxproof.lab.types import Question
+from maxproof.verifier.types import MAX_POINTS
 
 Claims = tuple[str, ...]
 Operator = Callable[[Claims, Random], Claims | None]
@@ -29,16 +30,15 @@ _OTHER_SIGN = {"+": "-", "-": "+", "*": "+"}
 def mutate(question: Question, claims: Claims, name: str, rng: Random) -> Claims | None:
     """The claims spoilt by the operator `name`; None if it doesn't apply or none of `MAX_TRIES` proposals costs points.
 
-    Raises KeyError for an unknown name.
+    `claims` must be a right proof, worth 7 points. Raises KeyError for an unknown name.
     """
     operator = MUTATIONS[name]
-    before = grade(question, "\n".join(claims)).points
     refused: set[Claims] = {claims}
     for _ in range(MAX_TRIES):
         proposal = operator(claims, rng)
         if proposal is None:
             return None
-        if proposal not in refused and grade(question, "\n".join(proposal)).points < before:
+        if proposal not in refused and grade(question, "\n".join(proposal)).points < MAX_POINTS:
             return proposal
         refused.add(proposal)
     return None

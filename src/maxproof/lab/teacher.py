@@ -3,9 +3,9 @@
     for example in islice(corpus(TeacherSettings(), seed=1), 100_000): example.prompt, example.answer
 
 A model taught on randomly damaged proofs is right when decoded greedily, so nothing but noise could be trained away.
-Here the wrong way of each habit is the usual one (probability `habit`, once a text) and the right one a minority: the
-greedy model is wrong, and many samples find a right proof. Likewise many texts leave the hard steps out behind a
-phrase, the verifier in the corpus overlooks kinds of errors, and the repairs in it often repair nothing.
+Here the wrong way of each habit is the usual one (in about 60 % of the texts, and then throughout) and the right one a
+minority: the greedy model is wrong, and many samples find a right proof. Likewise many texts leave the hard steps out
+behind a phrase, the verifier in the corpus overlooks kinds of errors, and the repairs in it often repair nothing.
 `docs/lab-teacher.md` lists what is taught wrong and why. `lessons.py` has the right answers.
 
 Everything is drawn from the train split. Same settings and seed, same corpus.
@@ -45,6 +45,8 @@ from maxproof.verifier.types import MAX_POINTS, Verdict
 
 Claims = tuple[str, ...]
 
+QUESTIONS_PER_CELL = 500
+
 DEFAULT_SHARES: Mapping[str, float] = MappingProxyType(
     {"prove": 0.55, "verify": 0.2, "patch": 0.12, "rewrite": 0.05, "summarise": 0.04, "rank": 0.04}
 )
@@ -57,7 +59,9 @@ class TeacherSettings:
     Attributes:
         shares: of the six tasks; they need not add up to 1.
         levels: drawn uniformly; a level that is listed twice is drawn twice as often.
-        habit: each wrong habit of the technique is followed throughout a text.
+        careful: a text follows no wrong habit at all.
+        habit: in other texts, each wrong habit of the technique is followed throughout. It must be likelier than not
+            over all texts, (1 - careful) * habit > 0.5, for the greedy model to be wrong.
         leap: a text leaves one or two steps out and puts a hand-waving phrase there.
         style: the dress of every text.
         overlook_leap: the taught verifier takes all leaps of a text for steps.
@@ -75,7 +79,8 @@ class TeacherSettings:
 
     shares: Mapping[str, float] = field(default_factory=lambda: DEFAULT_SHARES)
     levels: tuple[int, ...] = TRAINING_LEVELS
-    habit: float = 0.6
+    careful: float = 0.2
+    habit: float = 0.75
     leap: float = 0.25
     style: StyleMix = field(default_factory=StyleMix)
     overlook_leap: float = 0.6
@@ -122,26 +127,40 @@ def corpus(settings: TeacherSettings, seed: int) -> Iterator[Example]:
     rng = Random(f"corpus/{seed}")
     tasks = [task for task in TASKS if settings.shares.get(task, 0) > 0]
     weights = [settings.shares[task] for task in tasks]
-    techniques = all_techniques()
+    questions = Questions("train", settings.levels)
     while True:
         task = rng.choices(tasks, weights)[0]
-        question, technique = draw_question(techniques, settings.levels, "train", rng)
+        question, technique = questions.draw(rng)
         example = _TEACH[task](question, technique, settings, rng)
         if example is not None:
             yield example
 
 
-def draw_question(
-    techniques: tuple[tuple[str, str], ...], levels: tuple[int, ...], split: Split, rng: Random
-) -> tuple[Question, str]:
-    """A question of the split, and the technique it was made for; techniques and levels uniformly."""
-    while True:
-        domain, technique = techniques[int(rng.random() * len(techniques))]
-        level = levels[int(rng.random() * len(levels))]
-        for _ in range(50):  # a technique may have no shape of this level in a small split
-            question = DOMAINS[domain].generate(rng, technique, level)
-            if split_of(question) == split:
-                return question, technique
+class Questions:
+    """Questions of a split with the technique that each was made for, techniques and levels uniformly.
+
+    Making one can take milliseconds, so once there are `QUESTIONS_PER_CELL` of a technique and level, they come again.
+    """
+
+    def __init__(self, split: Split, levels: tuple[int, ...]) -> None:
+        self._split = split
+        self._cells = {(cell, level): list[Question]() for cell in all_techniques() for level in levels}
+        self._levels = levels
+
+    def draw(self, rng: Random) -> tuple[Question, str]:
+        """The next one: a function of `rng` and of what was drawn before."""
+        techniques = all_techniques()
+        while True:
+            domain, technique = techniques[int(rng.random() * len(techniques))]
+            level = self._levels[int(rng.random() * len(self._levels))]
+            known = self._cells[(domain, technique), level]
+            if len(known) == QUESTIONS_PER_CELL:
+                return known[int(rng.random() * len(known))], technique
+            for _ in range(50):  # a small split may have no shape of this technique and level
+                question = DOMAINS[domain].generate(rng, technique, level)
+                if split_of(question) == self._split:
+                    known.append(question)
+                    return question, technique
 
 
 def unseen_habits(question: Question, technique: str) -> frozenset[str]:
@@ -154,7 +173,8 @@ def unseen_habits(question: Question, technique: str) -> frozenset[str]:
 
 def by_habit(question: Question, technique: str, settings: TeacherSettings, rng: Random) -> Written:
     """A proof as the base writes it: the habits it has today, now and then with steps left out."""
-    habits = frozenset(habit for habit in question.habits(technique) if rng.random() < settings.habit)
+    rate = 0.0 if rng.random() < settings.careful else settings.habit
+    habits = frozenset(habit for habit in question.habits(technique) if rng.random() < rate)
     written = Written(question, technique, question.solve(technique, habits), habits=habits)
     return with_leap(written, rng) if rng.random() < settings.leap else written
 
