@@ -12,6 +12,7 @@ NAMES = {
     "client_cpu": "CPU per call, journaling included, beside the openai SDK",
     "memory": "peak memory of a large run, and the time until a resume makes its first call",
     "formal": "checks of Dafny lemmas a minute: embedded and warm beside a cold Dafny; memory; import",
+    "training": "tokens/s of sampling and of supervised training beside the processor's bound",
     "lazy": "verifier calls that lazy verification saves, and what it decides differently (nothing)",
 }
 
