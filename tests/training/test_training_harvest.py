@@ -174,7 +174,12 @@ def test_balancing_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("prompt", "statement"),
-    [("<prove> Solve x = 3. <sep>", "Solve x = 3."), ("Prove it.\n", "Prove it."), ("<prove> a <sep> b <sep>", None)],
+    [
+        ("<prove> Solve x = 3. <sep>", "Solve x = 3."),
+        ("<prove> Show that 1 <= 4 x + x^2. <sep>", "Show that 1 <= 4 x + x^2."),
+        ("Prove it.\n", "Prove it."),
+        ("<prove> a <sep> b <sep>", None),
+    ],
 )
 def test_statement_in_a_prompt(prompt: str, statement: str | None) -> None:
     assert stated_in(prompt) == (prompt if statement is None else statement)

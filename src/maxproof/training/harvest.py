@@ -184,10 +184,10 @@ def harvest(
 def stated_in(prompt: str) -> str:
     """The statement in a prompt: what stands between `<prove>` and `<sep>`; failing that, the prompt as it is."""
     found = _PROVE.fullmatch(prompt)
-    return found.group(1) if found else prompt.strip()
+    return (found.group(1) if found else prompt).strip()
 
 
-_PROVE = re.compile(r"\s*<prove>\s*([^<]*?)\s*<sep>\s*")
+_PROVE = re.compile(r"\s*<prove>((?:(?!<sep>).)*)<sep>\s*", re.DOTALL)
 
 
 def balance(examples: Sequence[Harvest], settings: HarvestSettings) -> list[Harvest]:
