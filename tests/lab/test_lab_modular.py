@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from maxproof.lab.generate import split_of
 from maxproof.lab.modular import DOMAIN
 from maxproof.lab.oracle import grade
 from maxproof.lab.types import Judgement, Question, StepVerdict
@@ -161,7 +162,7 @@ def test_bezout_claims(claims: list[str], expected: list[StepVerdict | None]) ->
         (
             GCD,
             "answer_from_dividend",
-            ("48 = 2 * 18 + 12.", "18 = 1 * 12 + 6.", "12 = 2 * 6 + 0.", "The answer is 12."),,
+            ("48 = 2 * 18 + 12.", "18 = 1 * 12 + 6.", "12 = 2 * 6 + 0.", "The answer is 12."),
         ),
         (INVERSE, "sign_lost", ("17 = 3 * 5 + 2.", "5 = 2 * 2 + 1.", "1 = 5 + 2 * 2.", "1 = 2 * 17 + 7 * 5.")),
     ],
@@ -285,6 +286,10 @@ def test_unknown_names_are_refused() -> None:
 
 @pytest.mark.parametrize("technique", DOMAIN.techniques)
 @pytest.mark.parametrize("level", [1, 2, 3, 4])
-def test_structures_are_many(technique: str, level: int) -> None:
-    keys = {DOMAIN.generate(Random(seed), technique, level).structure for seed in range(300)}
-    assert len(keys) >= 15
+def test_structures_are_many_and_in_every_split(technique: str, level: int) -> None:
+    asked = [DOMAIN.generate(Random(seed), technique, level) for seed in range(250)]
+    keys: dict[str, set[str]] = {}
+    for one in asked:
+        keys.setdefault(split_of(one), set()).add(one.structure)
+    assert set(keys) == {"train", "validation", "test"}
+    assert sum(map(len, keys.values())) >= 25

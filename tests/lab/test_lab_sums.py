@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxproof.lab.expressions import Node, parse
+from maxproof.lab.generate import split_of
 from maxproof.lab.oracle import grade
 from maxproof.lab.sums import DOMAIN, Series
 from maxproof.lab.telescoping import identical, split_of
@@ -272,6 +273,10 @@ def test_splits_and_identities_are_decided_exactly() -> None:
 
 @pytest.mark.parametrize("technique", DOMAIN.techniques)
 @pytest.mark.parametrize("level", [1, 2, 3, 4])
-def test_structures_are_many(technique: str, level: int) -> None:
-    keys = {DOMAIN.generate(Random(seed), technique, level).structure for seed in range(150)}
-    assert len(keys) >= 25
+def test_structures_are_many_and_in_every_split(technique: str, level: int) -> None:
+    asked = [DOMAIN.generate(Random(seed), technique, level) for seed in range(250)]
+    keys: dict[str, set[str]] = {}
+    for one in asked:
+        keys.setdefault(split_of(one), set()).add(one.structure)
+    assert set(keys) == {"train", "validation", "test"}
+    assert sum(map(len, keys.values())) >= 25

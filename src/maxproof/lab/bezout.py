@@ -101,8 +101,9 @@ class Inverse:
 
     @property
     def structure(self) -> str:
-        """The quotients, as 1, 2, 3, 4 or more, in order; the tens of the modulus."""
-        return f"bezout: {quotients(self._divisions())} modulus {self.modulus // 10}*"
+        """The quotients, as 1, 2, 3, 4 or more, in order; the sizes of modulus (in tens) and number (in fives)."""
+        sizes = f"modulus {self.modulus // 10 * 10}+, number {self.number // 5 * 5}+"
+        return f"bezout: {quotients(self._divisions())} {sizes}"
 
     @property
     def answer(self) -> int:

@@ -141,9 +141,10 @@ class GreatestCommonDivisor:
 
     @property
     def structure(self) -> str:
-        """The quotients, as 1, 2, 3, 4 or more, in order; whether the numbers are coprime."""
+        """The quotients, as 1, 2, 3, 4 or more, in order; whether the numbers are coprime; the size of the larger."""
         coprime = "coprime" if self.answer == 1 else "common factor"
-        return f"euclid: {quotients(divisions(self.larger, self.smaller, last=0))} {coprime}"
+        size = f"up to {-(-self.larger // 40) * 40}"
+        return f"euclid: {quotients(divisions(self.larger, self.smaller, last=0))} {coprime}, {size}"
 
     @property
     def answer(self) -> int:
@@ -208,6 +209,6 @@ def pair_with(rng: Random, steps: int, common: int) -> tuple[int, int]:
     larger, smaller = common, 0
     for index in range(steps):
         middle = rng.randint(1, 7) if steps < 3 else rng.choice((1, 1, 2, 3, 4))
-        quotient = middle if index else rng.randint(2, 12)
+        quotient = middle if index else rng.randint(2, 16)
         larger, smaller = quotient * larger + smaller, larger
     return larger, smaller
