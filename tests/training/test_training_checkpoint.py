@@ -20,6 +20,7 @@ from maxproof.training.checkpoint import (  # noqa: E402
     CheckpointMeta,
     copy_model,
     digest,
+    has_checkpoint,
     load_checkpoint,
     new_checkpoint,
     save_checkpoint,
@@ -144,6 +145,15 @@ def test_a_wrong_checkpoint_is_one_clear_line(tmp_path: Path, damage: Callable[[
     with pytest.raises(InputError, match=message) as caught:
         load_checkpoint(tmp_path / "model")
     assert "\n" not in str(caught.value)
+
+
+def test_a_runs_folder_and_the_current_one_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_checkpoint(tmp_path / "run" / "checkpoint", fresh())
+    assert digest(load_checkpoint(tmp_path / "run")) == digest(fresh())
+    monkeypatch.chdir(tmp_path / "run" / "checkpoint")
+    assert digest(load_checkpoint(Path("."))) == digest(fresh())
+    assert has_checkpoint(Path("."))
+    assert not has_checkpoint(tmp_path)
 
 
 def test_no_checkpoint_at_all(tmp_path: Path) -> None:

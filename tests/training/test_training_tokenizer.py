@@ -1,5 +1,6 @@
 """Encoding and decoding: exact on canonical text, harmless on any other."""
 
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ pytest.importorskip("tokenizers", reason="needs the extra train")
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maxproof.lab.teacher import TeacherSettings, corpus
 from maxproof.problems import InputError
 from maxproof.training.tokenizer import LARGEST, SMALLEST, SPECIAL, Tokenizer, build_tokenizer
 
@@ -50,6 +52,16 @@ TOKENIZER = build_tokenizer([" ".join(WORDS)])
 def test_canonical_text_comes_back(text: str) -> None:
     assert TOKENIZER.decode(TOKENIZER.encode(text)) == text
     assert TOKENIZER.unknown not in TOKENIZER.encode(text)
+
+
+def test_the_taught_corpus_comes_back_without_an_unknown_word() -> None:
+    examples = list(islice(corpus(TeacherSettings(), 11), 80))
+    tokenizer = build_tokenizer(text for example in examples for text in (example.prompt, example.answer))
+    for example in examples:
+        answer, prompt = tokenizer.encode(example.answer), tokenizer.encode_prompt(example.prompt)
+        assert tokenizer.decode(answer) == example.answer
+        assert tokenizer.decode(prompt, special=True) == example.prompt
+        assert tokenizer.unknown not in (*answer, *prompt)
 
 
 number = st.one_of(st.integers(SMALLEST, LARGEST), st.integers(-100_000, 100_000)).map(str)

@@ -174,6 +174,12 @@ def save_checkpoint(
     _write_folder(folder, contents)
 
 
+def has_checkpoint(folder: Path) -> bool:
+    """Whether `folder` holds a checkpoint, sound or not; a save that was interrupted counts."""
+    _recover(folder)
+    return (folder / META).exists()
+
+
 def load_checkpoint(folder: Path, device: torch.device | str = "cpu") -> Checkpoint:
     """Loads a checkpoint, or the latest of a training run's folder; stored half precision becomes float32.
 
@@ -307,6 +313,7 @@ def _json(content: Mapping[str, Any]) -> bytes:
 
 
 def _beside(folder: Path, suffix: str) -> Path:
+    folder = folder.absolute()
     return folder.with_name(f".{folder.name}.{suffix}")
 
 

@@ -23,10 +23,10 @@ import torch
 from maxproof.problems import InputError
 from maxproof.training.checkpoint import (
     LATEST,
-    META,
     Checkpoint,
     copy_model,
     digest,
+    has_checkpoint,
     load_checkpoint,
     save_checkpoint,
     trained,
@@ -143,7 +143,7 @@ def _step(
 
 def _resume(folder: Path, run: dict[str, Any], model: Decoder, optimizer: torch.optim.AdamW) -> int:
     """Puts model and optimiser where the run in `folder` was; its steps done, 0 if there is none."""
-    if not (folder / META).exists() and not folder.with_name(f".{folder.name}.old").exists():
+    if not has_checkpoint(folder):
         return 0
     latest = load_checkpoint(folder)
     state = load_state(folder)
