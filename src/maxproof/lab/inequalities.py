@@ -39,7 +39,7 @@ from maxproof.lab.linear_make import is_small
 from maxproof.lab.polynomials import TooLarge
 from maxproof.lab.types import Judgement, Question, StepVerdict
 
-MAX_KNOWN = 40
+MAX_KNOWN = 24
 """Established claims that are remembered; older ones are forgotten."""
 MAX_SIZE = 10**4
 """Of numerators and denominators in a statement."""

@@ -38,7 +38,7 @@ from maxproof.lab.linear_work import HABITS, definition, elimination, isolation,
 from maxproof.lab.polynomials import Polynomial, TooLarge, variable
 from maxproof.lab.types import Judgement, Question, StepVerdict
 
-MAX_KNOWN = 40
+MAX_KNOWN = 24
 """Established equations that are remembered beside those of the statement; older ones are forgotten."""
 MAX_SIZE = 10**6
 """Of numerators and denominators in a statement."""
