@@ -258,7 +258,7 @@ async def test_the_score_is_asked_about_the_problem_of_the_triple() -> None:
 
 def test_problems_of_the_lab_are_found_by_their_id() -> None:
     pytest.importorskip("torch", reason="needs the extra train")
-    from maxproof.cli.train_experts_work import problems_of
+    from maxproof.cli.train_experts_work import problems_of, true_verdict
 
     (made,) = problems("train", 1, seed=5, levels=(1,))
     own = Triple(made.problem.id, made.problem.statement, "x", "", H, (), 0, "train")
@@ -268,6 +268,8 @@ def test_problems_of_the_lab_are_found_by_their_id() -> None:
     ]
     found = problems_of([own, foreign, *hostile], None)
     assert found[own.problem] == made.problem
+    assert true_verdict(own.statement, "") is F
+    assert true_verdict(foreign.statement, "x") is None
     assert all(not found[one.problem].rubric for one in (foreign, *hostile))
 
 

@@ -165,8 +165,7 @@ async def lab_examples(count: int) -> tuple[Harvest, ...]:
 
 
 def truth(statement: str, proof: str) -> Verdict | None:
-    report = grade_statement(statement, proof)
-    return None if report is None else report.verdict
+    return grade_statement(statement, proof).verdict
 
 
 async def test_marks_keep_what_the_judges_saw() -> None:
@@ -185,7 +184,6 @@ async def test_marks_keep_what_the_judges_saw() -> None:
     seen: Counter[tuple[Mark, Mark]] = Counter()
     for found in harvest(records, HarvestSettings(validation_share=0, class_ratio=1e6)).examples:
         report = grade_statement(found.statement, found.proof)
-        assert report is not None
         seen.update(
             zip(marks_of_report(report), marks_from_errors(found.errors, found.verdict, found.proof), strict=False)
         )

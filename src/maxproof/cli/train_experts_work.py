@@ -14,8 +14,9 @@ from maxproof.cli.train_judges import MAX_CALLS_AT_ONCE, BudgetSpent, open_judge
 from maxproof.cli.train_work import step_json, step_text
 from maxproof.formal.statistics import MeanRate, Rate
 from maxproof.lab.canonical import canonical
+from maxproof.lab.domains import read_question
 from maxproof.lab.generate import lab_problem
-from maxproof.lab.oracle import grade_statement
+from maxproof.lab.oracle import grade
 from maxproof.models.caller import JournaledCaller
 from maxproof.models.template import visible
 from maxproof.problems import InputError, Problem, load_problems
@@ -235,8 +236,8 @@ def _stated(triple: Triple) -> Problem:
 
 def true_verdict(statement: str, proof: str) -> Verdict | None:
     """The exact oracle's verdict; None for a statement that is none of the lab's."""
-    report = grade_statement(statement, proof)
-    return None if report is None else report.verdict
+    question = read_question(statement)
+    return None if question is None else grade(question, proof).verdict
 
 
 # --- progress and figures ---------------------------------------------------------------------------------------------
