@@ -13,7 +13,7 @@ from maxproof.lab.expressions import Node, parse
 from maxproof.lab.generate import split_of
 from maxproof.lab.oracle import grade
 from maxproof.lab.sums import DOMAIN, Series
-from maxproof.lab.telescoping import identical, split_of
+from maxproof.lab.telescoping import identical, neighbours
 from maxproof.lab.types import Judgement, Question, StepVerdict
 
 VALID, LEAP, FALSE = StepVerdict.VALID, StepVerdict.LEAP, StepVerdict.FALSE
@@ -262,13 +262,13 @@ def test_splits_and_identities_are_decided_exactly() -> None:
     assert identical(node("k / k"), node("1")) is True
     assert identical(node("k^2"), node("k^2 + 1/1000000")) is False
     assert identical(node("x"), node("x")) is None
-    split = split_of(node("1 / k - 1 / (k + 3)"), False)
+    split = neighbours(node("1 / k - 1 / (k + 3)"), False)
     assert split is not None
     assert (split.gap, split.forwards) == (3, True)
-    split = split_of(node("(k + 1) / k"), True)
+    split = neighbours(node("(k + 1) / k"), True)
     assert split is not None
     assert (split.gap, split.forwards) == (1, False)
-    assert split_of(node("1 / k - 1 / (k^2 + 1)"), False) is None
+    assert neighbours(node("1 / k - 1 / (k^2 + 1)"), False) is None
 
 
 @pytest.mark.parametrize("technique", DOMAIN.techniques)

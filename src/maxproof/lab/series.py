@@ -47,7 +47,7 @@ class Range:
 
     def usable(self, node: Node) -> telescoping.Split | None:
         """The split that `node` is as it is written, if its ends have values."""
-        split = telescoping.split_of(node, self.product)
+        split = telescoping.neighbours(node, self.product)
         return split if split is not None and self.ends(split) is not None else None
 
     def ends(self, split: telescoping.Split) -> telescoping.Ends | None:

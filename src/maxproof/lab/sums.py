@@ -122,7 +122,7 @@ class Series(Range):
     def _split_to_use(self) -> telescoping.Split | None:
         identity = telescoping.identity_for(self.node, self.product)
         node = self.node if identity is None else parse(identity)
-        return None if node is None else telescoping.split_of(node, self.product)
+        return None if node is None else telescoping.neighbours(node, self.product)
 
     def _telescope(self, habits: frozenset[str]) -> tuple[str, ...]:
         identity = telescoping.identity_for(self.node, self.product)

@@ -95,7 +95,7 @@ def identical(left: Node, right: Node, left_shift: int = 0, right_shift: int = 0
 
 
 @lru_cache(maxsize=2048)
-def split_of(node: Node, product: bool) -> Split | None:
+def neighbours(node: Node, product: bool) -> Split | None:
     """The split that an expression is as it is written: a difference, in a product a quotient, of neighbours."""
     if not isinstance(node, Binary) or node.operator != ("/" if product else "-"):
         return None
@@ -213,7 +213,7 @@ def identity_for(term: Node, product: bool) -> str | None:
         case _:
             return None
     node = parse(text)
-    proper = node is not None and identical(term, node) and split_of(node, product) is not None
+    proper = node is not None and identical(term, node) and neighbours(node, product) is not None
     return text if proper else None
 
 
