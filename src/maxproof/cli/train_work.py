@@ -7,17 +7,17 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
+from maxproof.cli.lab_problems import problems_of_lab
 from maxproof.cli.train_judges import MAX_CALLS_AT_ONCE, BudgetSpent, open_judges, until_stopped
 from maxproof.lab.canonical import canonical
 from maxproof.lab.dialogue import prove_prompt
-from maxproof.lab.generate import Split, problems
-from maxproof.lab.oracle import grade_statement
+from maxproof.lab.domains import read_question
+from maxproof.lab.oracle import grade
 from maxproof.models.caller import JournaledCaller
 from maxproof.models.template import visible
 from maxproof.problems import InputError, Problem
-from maxproof.problems.errors import nearest
 from maxproof.problems.load import load_problems
 from maxproof.search.settings import RunSettings
 from maxproof.training.checkpoint import load_checkpoint
@@ -73,20 +73,6 @@ class Trained:
         return visible("\n".join(lines))
 
 
-def problems_of_lab(text: str) -> list[Problem]:
-    """The problems that `SPLIT:COUNT:SEED` names, of the levels that training may see. Raises InputError."""
-    split, count, seed = (*text.split(":"), "", "")[:3]
-    known: dict[str, Split] = {name: name for name in get_args(Split)}
-    if text.count(":") != 2 or not (count.isdecimal() and seed.isdecimal()) or max(len(count), len(seed)) > 9:
-        raise InputError(f"expected SPLIT:COUNT:SEED, such as train:2000:0, got {text!r}", field="--lab")
-    if split not in known:
-        raise InputError(f"unknown split {split!r}", field="--lab", hint=nearest(split, known) or ", ".join(known))
-    try:
-        return [made.problem for made in problems(known[split], int(count), int(seed))]
-    except ValueError as error:
-        raise InputError(str(error), field="--lab") from None
-
-
 def problems_of_file(path: Path) -> list[Problem]:
     """The problems of a file. Raises InputError, also for a statement that the model's prompt can't hold whole."""
     found = list(load_problems(path))
@@ -137,8 +123,8 @@ async def train_prover(
 
 def lab_oracle(problem: Problem, text: str) -> float | None:
     """The exact oracle's score 0..1, None for a problem that is none of the lab's. It never reaches the reward."""
-    report = grade_statement(problem.statement, text)
-    return None if report is None else report.points / MAX_POINTS
+    question = read_question(problem.statement)
+    return None if question is None else grade(question, text).points / MAX_POINTS
 
 
 # --- progress ---------------------------------------------------------------------------------------------------------
