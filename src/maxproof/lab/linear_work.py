@@ -20,11 +20,9 @@ from maxproof.lab.forms import (
     Form,
     Term,
     added,
-    collected,
     has_brackets,
     is_collected,
     number_form,
-    polynomial_of,
     scaled,
     substituted,
     write,
@@ -224,9 +222,16 @@ def _replaced(sides: Sides, index: int, form: Form) -> Sides:
 
 def _coefficient(form: Form, name: str = "") -> Fraction:
     """The coefficient of a variable, or the constant, of a linear form."""
-    value = polynomial_of(form)
-    assert value is not None, "forms of a linear question are small"
-    return value.coefficient(((name, 1),) if name else ())
+    total = Fraction(0)
+    for term in form.terms:
+        match term.factors:
+            case (Form() as inner,):
+                total += term.coefficient * _coefficient(inner, name)
+            case (each,) if each == name:
+                total += term.coefficient
+            case () if not name:
+                total += term.coefficient
+    return total
 
 
 def _occurs(sides: Sides, name: str) -> bool:
@@ -234,7 +239,9 @@ def _occurs(sides: Sides, name: str) -> bool:
 
 
 def _tidy(form: Form) -> Form:
-    """Expanded and collected."""
-    value = polynomial_of(form)
-    assert value is not None, "forms of a linear question are small"
-    return collected(value)
+    """A linear form without brackets, collected: variables by name, the constant last."""
+    sums: dict[tuple[str | Form, ...], Fraction] = {}
+    for term in form.terms:
+        sums[term.factors] = sums.get(term.factors, Fraction(0)) + term.coefficient
+    kinds = sorted(sums, key=lambda factors: (not factors, factors[:1]))
+    return Form(tuple(Term(sums[factors], factors) for factors in kinds if sums[factors]))
