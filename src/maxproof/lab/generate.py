@@ -25,7 +25,7 @@ SHARES = {"train": 0.7, "validation": 0.1, "test": 0.2}
 """Shares of the structures, not of the problems: shapes are not equally frequent."""
 
 TRAINING_LEVELS = (1, 2, 3)
-MAX_DRAWS = 400
+MAX_DRAWS = 200
 """Draws for one problem of a technique, level and split before that combination counts as used up."""
 
 
@@ -43,15 +43,22 @@ def lab_problem(domain: str, technique: str, level: int, seed: int) -> LabProble
 
     Raises KeyError for an unknown domain, ValueError for an unknown technique or level.
     """
-    question = DOMAINS[domain].generate(Random(f"{domain}/{technique}/{level}/{seed}"), technique, level)
+    return _made(_question(domain, technique, level, seed), technique, level, seed)
+
+
+def _question(domain: str, technique: str, level: int, seed: int) -> Question:
+    return DOMAINS[domain].generate(Random(f"{domain}/{technique}/{level}/{seed}"), technique, level)
+
+
+def _made(question: Question, technique: str, level: int, seed: int) -> LabProblem:
     claims = question.solve(technique)
     problem = Problem(
-        id=f"{domain}-{technique}-{level}-{seed}",
+        id=f"{question.domain}-{technique}-{level}-{seed}",
         statement=question.statement,
         reference="\n".join(claims),
         rubric=_rubric(technique),
         answer=_answer(claims[-1]),
-        domain=domain,
+        domain=question.domain,
         level=str(level),
         source="lab",
     )
@@ -119,9 +126,10 @@ def _endless(
 
 def _draw(split: Split, cell: tuple[str, str, int], rng: Random, seen: set[str]) -> LabProblem | None:
     for _ in range(MAX_DRAWS):
-        made = lab_problem(*cell, rng.getrandbits(31))
-        if made.problem.statement not in seen and split_of(made.question) == split:
-            return made
+        seed = rng.getrandbits(31)
+        question = _question(*cell, seed)
+        if split_of(question) == split and question.statement not in seen:
+            return _made(question, *cell[1:], seed)
     return None
 
 
