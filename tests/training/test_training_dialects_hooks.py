@@ -66,14 +66,24 @@ def test_flat_groups_become_not_scored() -> None:
         drop_flat_groups([1.0, 0.0, 1.0], 2, 0.0)
 
 
-async def answers(monkeypatch: pytest.MonkeyPatch, config: DialectConfig, name: str, reply: list, **modules: dict):
-    """Loads an emitted file against a real server that answers `reply`; gives its names and what was asked."""
+async def answers(
+    monkeypatch: pytest.MonkeyPatch, config: DialectConfig, name: str, reply: list, full: int = 0, **modules: dict
+):
+    """Loads an emitted file against a real server that answers `reply`, after saying `full` times that it is full;
+    gives its names and what was asked."""
     from aiohttp import web
 
     asked: list = []
+    left = full
 
     async def handle(request: web.Request) -> web.Response:
+        nonlocal left
         body = await request.json()
+        if left:
+            left -= 1
+            return web.json_response({}, status=503, headers={"Retry-After": "0"})
+        if not reply:
+            return web.json_response({"error": "the judges are gone"}, status=503)
         asked.extend(body["items"])
         return web.json_response({"rewards": reply[: len(body["items"])]})
 
@@ -155,3 +165,43 @@ async def test_the_environment_of_skyrl(monkeypatch: pytest.MonkeyPatch) -> None
         await runner.cleanup()
     assert (output["reward"], output["done"]) == (0.75, True)
     assert asked == [{"problem_id": "7", "answer": "text"}]
+
+
+@pytest.mark.parametrize("trainer", ["trl", "verl", "slime", "skyrl", "ms-swift"])
+async def test_every_hook_waits_for_a_full_queue_and_tells_what_else_is_wrong(
+    trainer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orms: dict = {}
+    modules = {
+        "slime__rollout__filter_hub__base_types": {"DynamicFilterOutput": Output},
+        "swift__rewards": {"AsyncORM": object, "orms": orms},
+        "ray": {"remote": lambda **_: lambda function: function},
+        "skyrl__train__config": {"SkyRLTrainConfig": object},
+        "skyrl__train__entrypoints__main_base": {"BasePPOExp": object},
+        "skyrl__train__utils": {"validate_cfg": None},
+        "skyrl__train__utils__utils": {"initialize_ray": None},
+        "skyrl_gym__envs__base_text_env": {"BaseTextEnv": object, "BaseTextEnvStepOutput": dict},
+        "skyrl_gym__envs__registration": {"register": None},
+    }
+    config = emitted(trainer)
+    (file,) = (name for name in config.files if name.endswith(".py"))
+
+    async def ask(names: dict) -> object:
+        if trainer == "skyrl":
+            return await asyncio.to_thread(names["ProofEnv"](extras={"problem_id": "p"}).step, "text")
+        return await names["ask"]([{"problem_id": "p", "answer": "text"}])
+
+    names, asked, runner = await answers(monkeypatch, config, file, [0.5], full=2, **modules)
+    try:
+        found = await ask(names)
+    finally:
+        await runner.cleanup()
+    assert found["reward"] == 0.5 if trainer == "skyrl" else found == [0.5]
+    assert len(asked) == 1
+
+    names, _, runner = await answers(monkeypatch, config, file, [], **modules)
+    try:
+        with pytest.raises(RuntimeError, match=r"503 .*the judges are gone"):
+            await ask(names)
+    finally:
+        await runner.cleanup()

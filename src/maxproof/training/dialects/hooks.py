@@ -5,6 +5,9 @@ only (TRL's uses this package, too). All ask the server in one way:
 
     POST {url}/v1/rewards   {"items": [{"problem_id": "...", "answer": "..."}, ...]}
     ->                      {"rewards": [0.86, null, ...]}          0..1; null is "not scored", which is never a zero
+    ->                      503 with Retry-After                    the queue is full: they ask again
+
+The server is `maxproof reward serve` (training/serve); any other status ends the run with what it said.
 """
 
 from __future__ import annotations
@@ -25,12 +28,18 @@ def _server(launch: Launch) -> str:
 _ASK = f'''
 
 async def ask(items):
-    """One reward an item, 0..1; None where it could not be scored."""
+    """One reward an item, 0..1; None where it could not be scored. Waits while the server's queue is full."""
     timeout = aiohttp.ClientTimeout(total={_TIMEOUT_S})
     async with aiohttp.ClientSession(timeout=timeout) as session:
-        async with session.post(URL, json={{"items": items}}) as response:
-            response.raise_for_status()
-            rewards = (await response.json())["rewards"]
+        while True:
+            async with session.post(URL, json={{"items": items}}) as response:
+                wait = response.headers.get("Retry-After", "")
+                if response.status != 503 or not wait.isdecimal():
+                    if response.status != 200:
+                        raise RuntimeError(f"the reward server: {{response.status}} {{await response.text()}}")
+                    rewards = (await response.json())["rewards"]
+                    break
+            await asyncio.sleep(int(wait))
     if len(rewards) != len(items):
         raise RuntimeError(f"{{len(rewards)}} rewards for {{len(items)}} answers")
     return rewards
@@ -48,7 +57,7 @@ def scored(reward):
 
 def verl_text(launch: Launch) -> str:
     """`compute_score` as verl's reward loop calls it, once an answer, all of them at once."""
-    head = '"""Rewards for verl. Rows need extra_info.problem_id."""\n\nimport os\n\nimport aiohttp\n\n'
+    head = '"""Rewards for verl. Rows need extra_info.problem_id."""\n\nimport asyncio\nimport os\n\nimport aiohttp\n\n'
     return (
         head
         + _server(launch)
@@ -65,7 +74,7 @@ async def compute_score(data_source, solution_str, ground_truth, extra_info=None
 
 def slime_text(spec: CispoSpec, launch: Launch) -> str:
     """`reward` for --custom-rm-path and `has_spread` for --dynamic-sampling-filter-path."""
-    head = '"""Rewards and the group filter for slime. Rows need metadata.problem_id."""\n\nimport os\n'
+    head = '"""Rewards and the group filter for slime. Rows need metadata.problem_id."""\n\nimport asyncio\nimport os\n'
     return (
         head
         + "import statistics\n\nimport aiohttp\nfrom slime.rollout.filter_hub.base_types import DynamicFilterOutput\n\n"
@@ -93,7 +102,7 @@ def skyrl_text(launch: Launch) -> str:
     """An entry point that registers the environment `maxproof` in the workers and starts SkyRL's own trainer."""
     return (
         '"""SkyRL with rewards from the reward server. Rows need problem_id."""\n\n'
-        "import json\nimport os\nimport sys\nimport urllib.request\n\n"
+        "import json\nimport os\nimport sys\nimport time\nimport urllib.error\nimport urllib.request\n\n"
         "import ray\nfrom skyrl.train.config import SkyRLTrainConfig\n"
         "from skyrl.train.entrypoints.main_base import BasePPOExp\n"
         "from skyrl.train.utils import validate_cfg\n"
@@ -114,8 +123,16 @@ class ProofEnv(BaseTextEnv):
     def step(self, action):
         body = json.dumps({{"items": [{{"problem_id": self.problem_id, "answer": action}}]}}).encode()
         request = urllib.request.Request(URL, body, {{"Content-Type": "application/json"}})
-        with urllib.request.urlopen(request, timeout={_TIMEOUT_S}) as response:
-            rewards = json.load(response)["rewards"]
+        while True:
+            try:
+                with urllib.request.urlopen(request, timeout={_TIMEOUT_S}) as response:
+                    rewards = json.load(response)["rewards"]
+                break
+            except urllib.error.HTTPError as error:
+                wait = error.headers.get("Retry-After", "")
+                if error.code != 503 or not wait.isdecimal():
+                    raise RuntimeError(f"the reward server: {{error.code}} {{error.read().decode()}}") from None
+            time.sleep(int(wait))  # its queue is full
         return BaseTextEnvStepOutput(observations=[], reward=scored(rewards[0]), done=True, metadata={{}})
 
 
@@ -136,7 +153,7 @@ if __name__ == "__main__":
 
 def swift_text(launch: Launch) -> str:
     """A plugin that registers the asynchronous reward `maxproof`."""
-    head = '"""Rewards for ms-swift. Rows need a column problem_id."""\n\nimport os\n\nimport aiohttp\n'
+    head = '"""Rewards for ms-swift. Rows need a column problem_id."""\n\nimport asyncio\nimport os\n\nimport aiohttp\n'
     return (
         head
         + "from swift.rewards import AsyncORM, orms\n\n"
@@ -158,9 +175,9 @@ orms["maxproof"] = ProofReward
 
 def trl_text(spec: CispoSpec, launch: Launch) -> str:
     """An asynchronous reward function with the group filter that TRL lacks; TRL masks a reward of None."""
-    head = '"""Rewards for TRL. The data set needs a column problem_id."""\n\nimport os\n\nimport aiohttp\n\n'
     return (
-        head
+        '"""Rewards for TRL. The data set needs a column problem_id."""\n\n'
+        + "import asyncio\nimport os\n\nimport aiohttp\n\n"
         + "from maxproof.training.dialects.groups import drop_flat_groups\n\n"
         + _server(launch)
         + f"GROUP = {spec.group}\n"

@@ -72,7 +72,7 @@ class Launch:
         micro_batch: sequences on a GPU at once in training.
         prompt_tokens: the longest prompt.
         tensor_parallel: GPUs that one rollout engine spans.
-        reward_url: of a running `maxproof serve-reward`.
+        reward_url: of a running `maxproof reward serve`.
     """
 
     model: str
