@@ -183,8 +183,8 @@ def test_clean_summaries_name_the_first_error_and_ranks_the_better_proof() -> No
         assert one.answer.endswith("no issue" if first == ["none"] else f"{first[1]} at {first[0]}")
     for one in right("rank"):
         question, proofs = parts(one.prompt)
-        first, second = (grade(question, unnumbered(proof)).points for proof in proofs)
-        assert one.answer == ("first" if first > second else "second")
+        points = [grade(question, unnumbered(proof)).points for proof in proofs]
+        assert one.answer == ("first" if points[0] > points[1] else "second")
 
 
 @pytest.mark.parametrize(
