@@ -32,7 +32,7 @@ def _number(rng: Random, most: int, least: int = 1) -> int:
 
 
 def _slack(rng: Random) -> int:
-    return rng.choice((0, 0, rng.randint(1, 9)))
+    return rng.choice((0, 0, rng.randint(1, 4)))
 
 
 def _mixed(rng: Random, form: Form) -> Form:
@@ -55,13 +55,13 @@ def _square(name: str, shift: int | Fraction) -> Form:
 
 def _one_variable(rng: Random, level: int) -> tuple[Form, Form]:
     name = rng.choice(NAMES)
-    leading = 1 if level <= 2 or (level == 3 and rng.random() < 0.3) else rng.randint(2, 5)
-    shift = Fraction(_number(rng, 9)) if rng.random() < 0.8 else Fraction(2 * _number(rng, 4) + 1, 2)
-    least = 0 if level == 1 else rng.choice((0, rng.randint(1, 12), _number(rng, 12)))
+    leading = 1 if level <= 2 or (level == 3 and rng.random() < 0.3) else rng.randint(2, 3)
+    shift = Fraction(_number(rng, 5)) if rng.random() < 0.8 else Fraction(2 * _number(rng, 4) + 1, 2)
+    least = 0 if level == 1 else rng.choice((0, rng.randint(1, 6), _number(rng, 6)))
     polynomial = value(_square(name, shift)).scaled(Fraction(leading)) + value(term(least))
     right = term(least - (0 if level == 1 else _slack(rng)))
     if level == 4:
-        moved = term(_number(rng, 9), name)
+        moved = term(_number(rng, 5), name)
         polynomial, right = polynomial + value(moved), total(moved, right)
     return _mixed(rng, collected(polynomial)), right
 
@@ -70,25 +70,25 @@ def _squares(rng: Random) -> tuple[Form, Form]:
     first, second = rng.choice(PAIRS)
     parts: list[Form] = []
     for name, other in ((first, second), (second, first)):
-        shifted = total(term(1, name), term(_number(rng, 9)))
+        shifted = total(term(1, name), term(_number(rng, 5)))
         joined = total(term(1, name), term(_number(rng, 3), other))
         base = rng.choice((shifted, shifted, joined, term(1, name)))
         inner = base if len(base.terms) > 1 else name
-        parts.append(term(rng.choice((1, 1, rng.randint(2, 5))), inner, inner))
-    least = rng.choice((0, rng.randint(1, 12)))
+        parts.append(term(rng.choice((1, 1, rng.randint(2, 3))), inner, inner))
+    least = rng.choice((0, rng.randint(1, 6)))
     rng.shuffle(parts)
     return total(*parts, term(least)), term(least - _slack(rng))
 
 
 def _two_variables(rng: Random, level: int) -> tuple[Form, Form]:
     first, second = rng.choice(PAIRS)
-    least = rng.choice((0, rng.randint(1, 12)))
+    least = rng.choice((0, rng.randint(1, 6)))
     if rng.random() < 0.4:
         base = total(term(1, first), term(_number(rng, 4), second))
-        rest = rng.choice((1, rng.randint(2, 5)))
+        rest = rng.choice((1, rng.randint(2, 3)))
         polynomial = value(term(1, base, base)) + value(total(term(rest, second, second), term(least)))
     else:
-        shifts = [_number(rng, 7), _number(rng, 7)]
+        shifts = [_number(rng, 4), _number(rng, 4)]
         if level == 3:
             shifts[rng.randrange(2)] = 0
         squares = [value(_square(name, shift)) for name, shift in zip((first, second), shifts, strict=True)]
@@ -98,11 +98,11 @@ def _two_variables(rng: Random, level: int) -> tuple[Form, Form]:
 
 def _products(rng: Random, level: int) -> tuple[Form, Form]:
     first, second = rng.choice(PAIRS)
-    scale = 1 if level == 1 else rng.randint(2, 5)
+    scale = 1 if level == 1 else rng.randint(2, 3)
     u, v = (first, second) if level >= 3 or rng.random() < 0.7 else (rng.choice(NAMES), "")
     left, right = _product(rng, u, v, scale)
     if level == 3:
-        bound = term(_number(rng, 20))
+        bound = term(_number(rng, 9))
         return total(left, bound), total(right, bound)
     if level == 4:
         more, less = _product(rng, first, "", rng.choice((1, 2, 3)))
@@ -112,7 +112,7 @@ def _products(rng: Random, level: int) -> tuple[Form, Form]:
 
 def _product(rng: Random, u: str, v: str, scale: int) -> tuple[Form, Form]:
     """`s m^2 u^2 + s n^2 v^2` and `2 s m n u v`."""
-    m, n = rng.randint(1, 3), _number(rng, 4)
+    m, n = rng.randint(1, 2), _number(rng, 3)
     far = (v,) if v else ()
     return (
         total(term(scale * m * m, u, u), term(scale * n * n, *far, *far)),

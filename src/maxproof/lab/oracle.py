@@ -21,6 +21,7 @@ sections that repeat change nothing. A false claim counts wherever it stands.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from maxproof.lab.domains import read_question
 from maxproof.lab.language import sentences
@@ -78,6 +79,7 @@ def grade_statement(statement: str, text: str) -> OracleReport:
     return grade(question, text)
 
 
+@lru_cache(maxsize=4096)
 def needed(question: Question) -> int:
     """The number of claims of the question's shortest own solution."""
     return min(len(question.solve(technique)) for technique in question.techniques)

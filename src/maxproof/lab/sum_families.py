@@ -54,7 +54,7 @@ def generate_series(rng: Random, technique: str, level: int) -> str:
     count = rng.choice((_PAIRING_TERMS if pairing else _ACCUMULATION_TERMS)[level])
     term = rng.choice((*_PLAIN, *_NESTED) if pairing else (*_PLAIN, *_NESTED, *_CURVED))
     first = rng.choice((0, 1, 1, 1, 2, 3))
-    values = {"a": rng.randint(2, 5), "b": rng.randint(1, 12 if "{b} -" not in term else 30), "c": rng.randint(1, 6)}
+    values = {"a": rng.randint(2, 3), "b": rng.randint(1, 6 if "{b} -" not in term else 12), "c": rng.randint(1, 3)}
     return _statement("sum", term.format(**values), first, count)
 
 
@@ -62,15 +62,15 @@ def _telescoping(rng: Random, level: int) -> str:
     kind = rng.choice(("sum", "sum", "product") if level < 4 else ("sum",))
     gap = {1: (1,), 2: (1, 2), 3: (2,), 4: (3,)}[level]
     step = rng.choice(gap)
-    early = rng.randint(1, 4)
+    early = rng.randint(1, 2)
     split = rng.randint(0, step)
     values = {
         "g": step,
         "h": step + 1,
         "s": split,
         "t": step - split,
-        "a": rng.randint(2, 4),
-        "m": step * rng.randint(2, 4),
+        "a": rng.randint(2, 3),
+        "m": step * rng.randint(2, 3),
         "b": early,
         "c": early + step,
     }
@@ -78,7 +78,7 @@ def _telescoping(rng: Random, level: int) -> str:
     term = rng.choice(terms)
     if split in (0, step) and ("{s}" in term or "{t}" in term):
         term = terms[0]
-    return _statement(kind, term.format(**values), rng.randint(1, 5), rng.randint(3, 9))
+    return _statement(kind, term.format(**values), rng.randint(1, 3), rng.randint(3, 6))
 
 
 def _statement(kind: str, term: str, first: int, count: int) -> str:
