@@ -174,11 +174,13 @@ def read_proof(answer: str) -> str:
 
 
 def marks_of_report(report: OracleReport) -> tuple[Mark, ...]:
-    """The right marks: those of the oracle's sentences, and `MISSING` where nothing else says why it isn't right."""
+    """The right marks: those of the oracle's sentences, then `MISSING` if no false one explains that the goal isn't
+    reached, or nothing else why the proof isn't right."""
     marks = tuple(_MARK_OF_STEP[sentence.verdict] for sentence in report.sentences)
-    if report.verdict is not Verdict.NO_ERRORS and not any(mark.is_error for mark in marks):
-        return (*marks, Mark.MISSING)
-    return marks
+    wrong = report.verdict is not Verdict.NO_ERRORS
+    stops = not report.goal and Mark.FALSE not in marks
+    unexplained = not any(mark.is_error for mark in marks)
+    return (*marks, Mark.MISSING) if wrong and (stops or unexplained) else marks
 
 
 def marks_answer(report: OracleReport) -> str:

@@ -268,11 +268,11 @@ def seen_marks(
     seen = [Mark.OK if mark in blind else mark for mark in marks]
     if marks[-1] is Mark.MISSING and Mark.MISSING in blind:
         seen.pop()
-    return tuple(seen), _verdict(seen, report.verdict)
+    return tuple(seen), report.verdict if tuple(seen) == marks else _verdict(seen, report.verdict)
 
 
 def _verdict(seen: list[Mark], right: Verdict) -> Verdict:
-    """The verdict on what was seen: the right one if it agrees with that."""
+    """The verdict on what was seen, where that is not all."""
     leaps = seen.count(Mark.LEAP)
     if not any(mark.is_error for mark in seen):
         return Verdict.NO_ERRORS
