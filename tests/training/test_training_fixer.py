@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from maxproof.lab.domains import read_question
 from maxproof.lab.generate import problems
 from maxproof.lab.judges import PANEL, LabJudges
-from maxproof.problems import InputError
+from maxproof.problems import InputError, Problem
 from maxproof.training.fixer import (
     Accept,
     Correction,
@@ -181,16 +182,20 @@ def test_figures() -> None:
 # --- with a model -----------------------------------------------------------------------------------------------------
 
 
-def lab_triples(count: int) -> tuple[list[Triple], VerifierReward, list[str]]:
-    made = problems("train", count, seed=5, levels=(1,), domains=("linear",), techniques=("isolation",))
-    proofs = ["\n".join(one.question.solve(one.technique)) for one in made]
+STATEMENTS = tuple(f"Solve {a} x + {b} = {a * x + b}." for a in range(2, 6) for b, x in ((3, 2), (1, 5), (4, 3)))
+
+
+def lab_triples() -> tuple[list[Triple], VerifierReward, list[str]]:
+    """A flawed proof of each statement (the answer alone), what scores repairs, and right proofs."""
+    questions = [read_question(statement) for statement in STATEMENTS]
+    proofs = ["\n".join(one.solve("isolation")) for one in questions if one is not None]
+    made = [Problem(f"p{number}", statement) for number, statement in enumerate(STATEMENTS)]
     triples = [
-        Triple(one.problem.id, one.problem.statement, proof.split("\n")[-1], "", H, (), 0, "train")
+        Triple(one.id, one.statement, proof.split("\n")[-1], "", H, (), 0, "train")
         for one, proof in zip(made, proofs, strict=True)
     ]
     judges = LabJudges(PANEL, seed=1)
-    score = VerifierReward(VerifierSettings(), lambda problem: judges, [one.problem for one in made])
-    return triples, score, proofs
+    return triples, VerifierReward(VerifierSettings(), lambda problem: judges, made), proofs
 
 
 async def test_training_and_evaluation(tmp_path: Path) -> None:
@@ -202,7 +207,7 @@ async def test_training_and_evaluation(tmp_path: Path) -> None:
     from maxproof.training.types import Example
 
     torch.set_num_threads(1)
-    triples, score, proofs = lab_triples(12)
+    triples, score, proofs = lab_triples()
     prompts = [patch_prompt_of(one) or "" for one in triples]
     tokenizer = build_tokenizer([*prompts, *proofs])
     start = new_checkpoint(ModelShape(layers=2, width=64, heads=2, hidden=128), tokenizer, 0)
@@ -215,7 +220,7 @@ async def test_training_and_evaluation(tmp_path: Path) -> None:
         await train_fixer(start, triples, score, settings, tmp_path / "none", seed=0)
     # A prover that has learnt some of the answers by heart: enough to give repairs.
     by_heart = [Example(prompt, proof) for prompt, proof in zip(prompts, proofs, strict=True)]
-    sft = SftSettings(steps=160, batch=12, learning_rate=4e-3, warmup=5)
+    sft = SftSettings(steps=200, batch=12, learning_rate=4e-3, warmup=5)
     prover = train_sft(start, by_heart, sft, tmp_path / "prover", 0)
     counts: list[object] = []
     trained = await train_fixer(
@@ -279,7 +284,7 @@ def test_commands_train_both_experts(tmp_path: Path) -> None:
     from maxproof.training.checkpoint import load_checkpoint, new_checkpoint, save_checkpoint
     from maxproof.training.tokenizer import build_tokenizer
 
-    triples, _, proofs = lab_triples(12)
+    triples, _, proofs = lab_triples()
     marked = [in_marks(example_of(one)) for one in triples]
     texts = [text for one in marked if one is not None for text in (one.prompt, one.answer)]
     tokenizer = build_tokenizer([*texts, *proofs, *(patch_prompt_of(one) or "" for one in triples)])
