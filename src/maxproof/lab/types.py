@@ -43,7 +43,7 @@ class Judgement:
     state: Hashable
 
 
-class Question(Protocol):
+class Question(Hashable, Protocol):
     """A problem of one domain, as its statement has it: `read(statement)` of the domain gives an equal one."""
 
     @property

@@ -24,7 +24,7 @@ class EndpointSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    base_url: str = Field(description="up to and including /v1, or local:NAME, lab: or lab:FOLDER for an embedded model")
+    base_url: str = Field(description="up to and including /v1; or an embedded model: local:NAME, lab:, lab:FOLDER")
     model: str = Field("", description="the model's name; empty: the server's first")
     api_key_env: str = Field("OPENAI_API_KEY", description="the environment variable that holds the key")
     concurrency: Annotated[int, Field(ge=1)] | Literal["auto"] = Field(

@@ -19,9 +19,10 @@ from maxproof.evaluation.lab.profile import LabProfile
 from maxproof.evaluation.lab.stages import Place, Result, Tell
 from maxproof.formal.statistics import wilson
 from maxproof.lab.dialogue import prove_prompt
+from maxproof.lab.domains import read_question
 from maxproof.lab.generate import LabProblem
 from maxproof.lab.judges import BIASED, BIASED_VERIFIER, PANEL, JudgeFaults, LabJudges
-from maxproof.lab.oracle import grade_statement
+from maxproof.lab.oracle import grade
 from maxproof.lab.style import style_of
 from maxproof.problems import Problem
 from maxproof.training.reward import VerifierReward
@@ -62,11 +63,12 @@ def train(place: Place, profile: LabProfile, tell: Tell) -> Result:
 
     def observe(report: StepReport) -> None:
         share = (report.step + 1) / settings.steps
-        tell(share * 0.9, f"step {report.step + 1} of {settings.steps}, reward {report.reward_mean:.2f}")
+        reward = "not scored" if report.reward_mean is None else f"reward {report.reward_mean:.2f}"
+        tell(share * 0.9, f"step {report.step + 1} of {settings.steps}, {reward}")
 
     base = load_checkpoint(place.folder("base") / CHECKPOINT)
-    reward = reward_of(arm, problems, seed)
-    trained = asyncio.run(train_rl(base, tasks, reward, settings, place.own / "rl", observe=observe))
+    judged_by = reward_of(arm, problems, seed)
+    trained = asyncio.run(train_rl(base, tasks, judged_by, settings, place.own / "rl", observe=observe))
     save_checkpoint(place.own / CHECKPOINT, trained)
     tell(0.9, "judges held-out proofs")
     held = heldout(profile, profile.problems)
@@ -144,8 +146,8 @@ def window(points: Sequence[dict[str, Any]], *, end: bool) -> dict[str, Any]:
 
 
 def _oracle(problem: Problem, text: str) -> float | None:
-    report = grade_statement(problem.statement, text)
-    return None if report is None else report.points / MAX_POINTS
+    question = read_question(problem.statement)
+    return None if question is None else grade(question, text).points / MAX_POINTS
 
 
 def _share(flags: Iterable[bool]) -> float:

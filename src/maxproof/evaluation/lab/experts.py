@@ -19,8 +19,9 @@ from maxproof.evaluation.lab.pipeline import PROVER
 from maxproof.evaluation.lab.profile import LabProfile
 from maxproof.evaluation.lab.stages import Place, Result, Tell
 from maxproof.lab.dialogue import prove_prompt
+from maxproof.lab.domains import read_question
 from maxproof.lab.generate import LabProblem
-from maxproof.lab.oracle import grade_statement
+from maxproof.lab.oracle import grade
 from maxproof.training.harvest import Harvested, HarvestSettings, Triple
 from maxproof.training.rollouts import record_of
 from maxproof.training.types import Rollout
@@ -65,7 +66,7 @@ def train_verifier(place: Place, profile: LabProfile, tell: Tell) -> Result:
 
     def observe(report: StepReport) -> None:
         share = (report.step + 1) / profile.verifier_rl.steps
-        tell(0.4 + 0.45 * share, f"RL step {report.step + 1}, R {report.reward_mean:.2f}")
+        tell(0.4 + 0.45 * share, f"RL step {report.step + 1}, R {report.reward_mean or 0:.2f}")
 
     expert = asyncio.run(
         train(base, examples, settings, place.own / "work", profile.seed, progress=progress, observe=observe)
@@ -159,5 +160,5 @@ async def fix_figures(
 
 def oracle(statement: str, proof: str) -> Verdict | None:
     """The true verdict of a proof; None for a statement that is none of the lab's."""
-    report = grade_statement(statement, proof)
-    return None if report is None else report.verdict
+    question = read_question(statement)
+    return None if question is None else grade(question, proof).verdict
