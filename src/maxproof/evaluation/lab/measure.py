@@ -30,7 +30,8 @@ class ProverMeasure:
         greedy: share of problems that the greedy proof passes.
         best_at: k -> best@k of the samples; k = 1 is the sampled pass@1.
         greedy_points, sampled_points: mean points, 0..7.
-        by_technique: `domain/technique` -> (problems, greedy passes, mean sampled pass@1, problems with any pass).
+        by_technique: `domain/technique` a problem was made for -> (problems, greedy passes, mean sampled pass@1,
+            problems with any pass).
     """
 
     problems: int
@@ -61,7 +62,7 @@ def measure_prover(
     passes = [sum(points == MAX_POINTS for points in row) for row in drawn]
     groups: dict[str, list[int]] = defaultdict(list)
     for index, problem in enumerate(problems):
-        groups[f"{problem.question.domain}/{problem.question.techniques[0]}"].append(index)
+        groups[f"{problem.question.domain}/{problem.technique}"].append(index)
     ks = [k for k in (1, 2, 4, 8, 16, 32, 64) if k <= samples]
     return ProverMeasure(
         problems=len(problems),

@@ -119,7 +119,7 @@ def trades(measured: dict[str, Any]) -> dict[str, float]:
     """The three rates in 0..1 that a model is merged for."""
     return {
         "prover": measured["prover"]["best_at"]["1"]["value"],
-        "verifier": measured["verifier"]["reward"],
+        "verifier": measured["verifier"]["reward"]["value"],
         "fixer": measured["fixer"]["sampled"]["right"]["value"],
     }
 

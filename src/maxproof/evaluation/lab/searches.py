@@ -25,6 +25,7 @@ from maxproof.models.chat import ChatEndpoint
 from maxproof.models.types import CallAddress, Sampling
 from maxproof.search.engine import search
 from maxproof.search.prompted import prompted_roles
+from maxproof.search.run_folder import write_atomically
 from maxproof.search.settings import SearchSettings
 from maxproof.search.types import SearchResult
 from maxproof.verifier.settings import JudgeSettings, VerifierSettings
@@ -45,7 +46,9 @@ def run(place: Place, profile: LabProfile, tell: Tell) -> Result:
     shard = int(place.stage.argument)
     problems = heldout(profile, profile.search_problems)[shard :: profile.search_shards]
     path = place.own / OUTCOMES
-    done = {row["problem"] for row in read_outcomes(path)}
+    kept = read_outcomes(path)
+    write_atomically(path, "".join(json.dumps(row) + "\n" for row in kept))  # cuts off what a kill left half written
+    done = {row["problem"] for row in kept}
     endpoint = LabEndpoint(load_checkpoint(place.folder("merge") / "merged"))
     waiting = [p for p in problems if p.problem.id not in done]
     with open(path, "a", encoding="utf-8") as file:
@@ -58,11 +61,14 @@ def read_outcomes(path: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     rows = []
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
         try:
-            rows.append(json.loads(line))
+            row = json.loads(line)
         except ValueError:
             break
+        if not isinstance(row, dict) or not line.endswith("\n"):
+            break
+        rows.append(row)
     return rows
 
 
@@ -105,7 +111,7 @@ async def compare(endpoint: ChatEndpoint, problem: LabProblem, profile: LabProfi
     first = full.standings[0] if full.standings and full.standings[0].candidate.id == 0 else None
     return {
         "problem": problem.problem.id,
-        "technique": f"{problem.question.domain}/{problem.question.techniques[0]}",
+        "technique": f"{problem.question.domain}/{problem.technique}",
         "level": problem.question.level,
         "one_shot": points_of(problem, first.candidate.text) if first else 0.0,
         "best_of": graded(problem, best_32, spent_32),
