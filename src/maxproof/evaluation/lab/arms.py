@@ -28,6 +28,7 @@ from maxproof.problems import Problem
 from maxproof.training.reward import VerifierReward
 from maxproof.training.rollouts import RolloutRecord, read_rollouts
 from maxproof.training.types import Rollout, Task
+from maxproof.training.verifier_expert import clustered_mean
 from maxproof.verifier.settings import VerifierSettings
 from maxproof.verifier.types import MAX_POINTS
 
@@ -36,6 +37,7 @@ ARMS: dict[str, tuple[VerifierSettings, dict[str, JudgeFaults]]] = {
     "panel": (VerifierSettings(), dict(PANEL)),
 }
 FALSE_POSITIVE_TRAIN, FALSE_POSITIVE_ORACLE = 0.7, 0.3
+STYLES = ("given", "opener", "headers", "verification", "characters")
 WINDOW = 10
 """Steps at the start and at the end of RL over which rates are counted: enough samples for an interval."""
 
@@ -82,14 +84,29 @@ def train(place: Place, profile: LabProfile, tell: Tell) -> Result:
 
 
 async def judged(arm: str, problems: Sequence[LabProblem], texts: Sequence[Sequence[str]], seed: int) -> dict[str, Any]:
-    """What an arm's reward says of held-out proofs, beside the oracle: means 0..1 and the joint false-positive rate."""
+    """What an arm's reward says of held-out proofs, beside the oracle.
+
+    Returns: a `tally`, and `by_problem`: train score, oracle score and joint false-positive rate as means with 95 %
+    intervals over problems.
+    """
     rollouts = [
         Rollout(0, p.problem.id, group, sample, "", text)
         for group, (p, row) in enumerate(zip(problems, texts, strict=True))
         for sample, text in enumerate(row)
     ]
     rewards = await reward_of(arm, problems, seed + 1000)(rollouts)
-    return tally([(r.value, r.parts.get("oracle"), t.text) for r, t in zip(rewards, rollouts, strict=True)])
+    rows = [(r.value, r.parts.get("oracle"), t.text) for r, t in zip(rewards, rollouts, strict=True)]
+    clusters: dict[int, list[tuple[float, float]]] = {}
+    for rollout, (train, oracle, _) in zip(rollouts, rows, strict=True):
+        if train is not None and oracle is not None:
+            clusters.setdefault(rollout.group, []).append((train, oracle))
+    groups = list(clusters.values())
+    means = {
+        "train": clustered_mean([[train for train, _ in group] for group in groups]),
+        "oracle": clustered_mean([[oracle for _, oracle in group] for group in groups]),
+        "false_positives": clustered_mean([[float(is_false_positive(*pair)) for pair in group] for group in groups]),
+    }
+    return {**tally(rows), "by_problem": {name: asdict(value) for name, value in means.items()}}
 
 
 def curve(records: Iterable[RolloutRecord]) -> list[dict[str, Any]]:
@@ -106,7 +123,7 @@ def tally(rows: Sequence[tuple[float | None, float | None, str]]) -> dict[str, A
 
     Returns: samples; not_scored; train and oracle (means over those with both); false_positives and false_negatives as
     counts of the joint events (train >= 0.7 and oracle <= 0.3; train < 0.7 and oracle = 1), passes of the oracle;
-    share of texts with an opener, "we are given", headers, filler, a closing section; mean characters.
+    share of all texts, scored or not, with "we are given", an opener, headers, a closing section; mean characters.
     """
     scored = [(train, oracle, text) for train, oracle, text in rows if train is not None and oracle is not None]
     styles = [style_of(text) for _, _, text in rows]
@@ -133,13 +150,14 @@ def is_false_positive(train: float, oracle: float) -> bool:
 
 
 def window(points: Sequence[dict[str, Any]], *, end: bool) -> dict[str, Any]:
-    """The first or the last `WINDOW` steps of a curve: counts added up, means weighted by samples, with intervals."""
+    """The first or the last `WINDOW` steps of a curve: counts added up, means weighted by what they are means of."""
     chosen = points[-WINDOW:] if end else points[:WINDOW]
     samples = sum(p["samples"] for p in chosen)
     added = {key: sum(p[key] for p in chosen) for key in ("false_positives", "false_negatives", "passes", "not_scored")}
-    means = {
-        key: sum(p[key] * p["samples"] for p in chosen) / max(1, samples)
-        for key in ("train", "oracle", "given", "opener", "headers", "verification", "characters")
+    means = {key: sum(p[key] * p["samples"] for p in chosen) / max(1, samples) for key in ("train", "oracle")}
+    means |= {
+        key: sum(p[key] * (p["samples"] + p["not_scored"]) for p in chosen) / max(1, samples + added["not_scored"])
+        for key in STYLES
     }
     rate = wilson(added["false_positives"], samples)
     return {"samples": samples, **added, **means, "false_positive_rate": asdict(rate)}

@@ -32,6 +32,8 @@ class ProverMeasure:
         greedy_points, sampled_points: mean points, 0..7.
         by_technique: `domain/technique` a problem was made for -> (problems, greedy passes, mean sampled pass@1,
             problems with any pass).
+        greedy_by_problem, passes_by_problem: greedy passes (0 or 1), and passes among the samples, in the order of the
+            problems; models that are measured on the same problems are compared problem by problem.
     """
 
     problems: int
@@ -41,6 +43,8 @@ class ProverMeasure:
     greedy_points: float
     sampled_points: float
     by_technique: Mapping[str, tuple[int, int, float, int]]
+    greedy_by_problem: tuple[int, ...]
+    passes_by_problem: tuple[int, ...]
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON object; keys of `best_at` become text."""
@@ -80,6 +84,8 @@ def measure_prover(
             )
             for name, members in sorted(groups.items())
         },
+        greedy_by_problem=tuple(int(points == MAX_POINTS) for points in first),
+        passes_by_problem=tuple(passes),
     )
 
 

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from maxproof import __version__
 from maxproof.evaluation.lab.profile import LabProfile
-from maxproof.evaluation.lab.stages import Stage, StageState, run_stages, write_json
+from maxproof.evaluation.lab.stages import Stage, StageState, read_json, run_stages, write_json
 from maxproof.problems import InputError
 
 RUN = "lab.json"
@@ -78,6 +78,18 @@ def open_lab(folder: Path, profile: LabProfile | None) -> LabProfile:
         kept = read_lab(folder)
         if profile is not None and profile != kept:
             raise InputError("was begun with another profile", file=path, hint="give another --out for a new run")
+        begun = read_versions(folder)
+        changed = [
+            f"{name} {begun.get(name, 'none')}, now {number}"
+            for name, number in versions().items()
+            if begun.get(name) != number
+        ]
+        if changed:
+            raise InputError(
+                f"was begun with other versions: {'; '.join(changed)}",
+                file=path,
+                hint="install those, or give another --out",
+            )
         return kept
     if profile is None:
         raise InputError("no lab run there", file=folder, hint="begin one with maxproof lab run --out FOLDER")
@@ -96,6 +108,14 @@ def read_lab(folder: Path) -> LabProfile:
         ) from error
     except (ValueError, KeyError, TypeError, ValidationError) as error:
         raise InputError(f"is damaged: {' '.join(str(error).split())[:200]}", file=path) from error
+
+
+def read_versions(folder: Path) -> dict[str, str]:
+    """The versions that a run was begun with. Raises InputError if the file is damaged."""
+    found = read_json(folder / RUN).get("versions")
+    if not isinstance(found, dict):
+        raise InputError("is damaged: no versions", file=folder / RUN)
+    return {str(name): str(number) for name, number in found.items()}
 
 
 def versions() -> dict[str, str]:

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from maxproof.evaluation.lab.pipeline import RUN, read_lab, stages
+from maxproof.evaluation.lab.pipeline import read_lab, read_versions, stages
 from maxproof.evaluation.lab.profile import LabProfile
 from maxproof.evaluation.lab.searches import OUTCOMES, read_outcomes
-from maxproof.evaluation.lab.stages import Result, read_json, read_result, stage_folder
+from maxproof.evaluation.lab.stages import Result, read_result, stage_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,6 @@ def read_results(run: Path) -> LabResults:
         profile,
         {name: result for name, result in found.items() if result is not None},
         tuple(sorted(rows, key=lambda row: str(row["problem"]))),
-        read_json(run / RUN).get("versions", {}),
+        read_versions(run),
         tuple(name for name, result in found.items() if result is None),
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import pickle
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -145,7 +146,7 @@ def run_stages(
                 ready = [s for s in waiting if failure is None and done.issuperset(s.needs)]
                 for stage in ready[: workers - len(running)]:
                     waiting.remove(stage)
-                    running[pool.submit(run_stage, run, stage, profile)] = stage
+                    running[pool.submit(_work, run, stage, profile)] = stage
                 if not running:
                     break
                 finished, _ = wait(running, timeout=every_s, return_when=FIRST_COMPLETED)
@@ -166,6 +167,18 @@ def run_stages(
         raise InputError("a worker process was killed, perhaps for memory", file=run, hint="run the same command again")
     if failure is not None:
         raise failure
+
+
+def _work(run: Path, stage: Stage, profile: LabProfile) -> None:
+    """`run_stage` in a worker. An error that would not survive the way to the parent becomes one that does."""
+    try:
+        run_stage(run, stage, profile)
+    except Exception as error:
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:  # noqa: BLE001 - whatever its class does when it is pickled
+            raise RuntimeError(f"stage {stage.name}: {type(error).__name__}: {error}") from None
+        raise
 
 
 def run_stage(run: Path, stage: Stage, profile: LabProfile) -> None:
@@ -225,10 +238,10 @@ def _longest_path(stages: Sequence[Stage], now: Sequence[StageState]) -> float:
 
 def _progress(folder: Path) -> Result:
     try:
-        found: Result = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))
+        found = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return {}
-    return found
+    return found if isinstance(found, dict) else {}
 
 
 def _seconds(folder: Path) -> float:
