@@ -49,7 +49,7 @@ def clean_examples(split: Split, task: str, seed: int, settings: TeacherSettings
         raise ValueError(f"no task {task!r}; there are {', '.join(TASKS)}")
     settings = settings or TeacherSettings()
     rng = Random(f"clean/{split}/{task}/{seed}")
-    questions = Questions(split, settings.levels)
+    questions = Questions(split, settings.levels, settings.domains)
     while True:
         question, technique = questions.draw(rng)
         example = _lesson(task, question, technique, settings, rng)

@@ -54,11 +54,12 @@ DEFAULT_SHARES: Mapping[str, float] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class TeacherSettings:
-    """What the corpus is made of. All but `shares`, `levels` and `style` are probabilities.
+    """What the corpus is made of. All but `shares`, `levels`, `domains` and `style` are probabilities.
 
     Attributes:
         shares: of the six tasks; they need not add up to 1.
         levels: drawn uniformly; a level that is listed twice is drawn twice as often.
+        domains: of the questions; None: all.
         careful: a text follows no wrong habit at all.
         habit: in other texts, each wrong habit of the technique is followed throughout. It must be likelier than not
             over all texts, (1 - careful) * habit > 0.5, for the greedy model to be wrong.
@@ -79,6 +80,7 @@ class TeacherSettings:
 
     shares: Mapping[str, float] = field(default_factory=lambda: DEFAULT_SHARES)
     levels: tuple[int, ...] = TRAINING_LEVELS
+    domains: tuple[str, ...] | None = None
     careful: float = 0.2
     habit: float = 0.75
     leap: float = 0.25
@@ -100,7 +102,9 @@ class TeacherSettings:
             raise ValueError(f"levels must be of 1 to 4: {self.levels}")
         rates = {
             name: value for name in self.__slots__ if isinstance(value := getattr(self, name), float | int)
-        }  # everything but the three that are no numbers
+        }  # everything but what is no number
+        if not set(self.domains or ()) <= set(DOMAINS):
+            raise ValueError(f"domains must be of {', '.join(DOMAINS)}: {self.domains}")
         wrong = [f"{name} = {rate}" for name, rate in rates.items() if not 0 <= rate <= 1]
         if wrong:
             raise ValueError(f"not a probability: {', '.join(wrong)}")
@@ -127,7 +131,7 @@ def corpus(settings: TeacherSettings, seed: int) -> Iterator[Example]:
     rng = Random(f"corpus/{seed}")
     tasks = [task for task in TASKS if settings.shares.get(task, 0) > 0]
     weights = [settings.shares[task] for task in tasks]
-    questions = Questions("train", settings.levels)
+    questions = Questions("train", settings.levels, settings.domains)
     while True:
         task = rng.choices(tasks, weights)[0]
         question, technique = questions.draw(rng)
@@ -142,14 +146,15 @@ class Questions:
     Making one can take milliseconds, so once there are `QUESTIONS_PER_CELL` of a technique and level, they come again.
     """
 
-    def __init__(self, split: Split, levels: tuple[int, ...]) -> None:
+    def __init__(self, split: Split, levels: tuple[int, ...], domains: tuple[str, ...] | None = None) -> None:
         self._split = split
-        self._cells = {(cell, level): list[Question]() for cell in all_techniques() for level in levels}
+        self._techniques = all_techniques(domains)
+        self._cells = {(cell, level): list[Question]() for cell in self._techniques for level in levels}
         self._levels = levels
 
     def draw(self, rng: Random) -> tuple[Question, str]:
         """The next one: a function of `rng` and of what was drawn before."""
-        techniques = all_techniques()
+        techniques = self._techniques
         while True:
             domain, technique = techniques[int(rng.random() * len(techniques))]
             level = self._levels[int(rng.random() * len(self._levels))]

@@ -23,7 +23,7 @@ def train(place: Place, profile: LabProfile, tell: Tell) -> Result:
     from maxproof.training.tokenizer import build_tokenizer
 
     use_threads(1)
-    settings = TeacherSettings(levels=profile.levels)
+    settings = TeacherSettings(levels=profile.levels, domains=profile.domains)
     tell(0.0, "writes the corpus")
     examples = list(islice(corpus(settings, profile.seed + TEACHER_SEED), profile.corpus))
     tokenizer = build_tokenizer(text for example in examples[:20_000] for text in (example.prompt, example.answer))
@@ -53,16 +53,20 @@ def measure(place: Place, profile: LabProfile, tell: Tell) -> Result:
 @lru_cache(maxsize=4)
 def heldout(profile: LabProfile, count: int) -> tuple[LabProblem, ...]:
     """Problems of the test split: the same ones in every stage."""
-    return tuple(problems("test", count, profile.seed + HELDOUT_SEED, levels=profile.levels))
+    return tuple(problems("test", count, profile.seed + HELDOUT_SEED, levels=profile.levels, domains=profile.domains))
 
 
 @lru_cache(maxsize=4)
 def validation(profile: LabProfile, count: int) -> tuple[LabProblem, ...]:
     """Problems of the validation split, on which choices are made."""
-    return tuple(problems("validation", count, profile.seed + VALIDATION_SEED, levels=profile.levels))
+    return tuple(
+        problems("validation", count, profile.seed + VALIDATION_SEED, levels=profile.levels, domains=profile.domains)
+    )
 
 
 @lru_cache(maxsize=2)
 def training(profile: LabProfile) -> tuple[LabProblem, ...]:
     """Problems of the train split that RL draws from."""
-    return tuple(problems("train", profile.train_problems, profile.seed, levels=profile.levels))
+    return tuple(
+        problems("train", profile.train_problems, profile.seed, levels=profile.levels, domains=profile.domains)
+    )

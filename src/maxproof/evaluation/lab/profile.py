@@ -23,7 +23,8 @@ class LabProfile(BaseModel):
     )
     base: SftSettings = Field(default_factory=lambda: SftSettings(steps=2400, batch=64, learning_rate=2e-3))
     train_problems: int = Field(4000, ge=10, description="problems of the train split that RL draws from")
-    levels: tuple[int, ...] = Field((1, 2, 3), description="levels of the problems, all splits")
+    levels: tuple[int, ...] = Field((1, 2), description="levels of the problems, all splits")
+    domains: tuple[str, ...] | None = Field(None, description="domains of the problems; None: all")
     prover: CispoSettings = Field(
         default_factory=lambda: CispoSettings(
             steps=120, prompts=24, group=8, sampling=SamplingSettings(max_new_tokens=120)
