@@ -251,6 +251,33 @@ async def test_judges_that_are_gone_are_an_error_not_a_list_of_nulls() -> None:
     assert "nothing more is judged" in reply.json["error"]["message"]
 
 
+async def test_calls_that_are_under_way_end_before_judges_that_are_gone_are_told() -> None:
+    """They are paid for: what cuts them off would keep their answers out of the journal."""
+    waves = Waves()
+    asked = waves.ask
+
+    async def ask(call: Call) -> Answer:
+        if len(waves.calls) < 4:
+            return await asked(call)
+        raise CallNotRun("the budget of 4 calls is spent")
+
+    async def ask_samples(calls: Sequence[Call]) -> list[Answer | NoAnswer]:
+        try:
+            return [await ask(calls[0])]
+        except NoAnswer as error:
+            return [error]
+
+    waves.ask_samples = ask_samples  # type: ignore[method-assign]
+    app = made(waves)
+    work = asyncio.create_task(post(app, answers(2)))
+    await waves.settle()
+    assert not work.done()
+    await waves.drive(work)
+    assert work.result().status == 503
+    assert waves.sizes == [4]
+    assert (await metrics(app))['maxproof_judge_calls_total{result="answered"}'] == 4
+
+
 async def test_half_a_surrogate_pair_is_text_like_any_other() -> None:
     body = b'{"items": [{"problem_id": "p", "answer": "' + TEXT.encode() + b' \\ud800"}]}'
     assert (await request(made(Fixed()), "POST", "/v1/rewards", body)).json["rewards"] == [1.0]

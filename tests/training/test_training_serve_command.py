@@ -24,7 +24,10 @@ pytest.importorskip("uvicorn", reason="needs the extra serve")
 
 from maxproof.cli.reward import reward_app
 from maxproof.lab.generate import problems
+from maxproof.training.dialects.spec import Launch, spec_of
+from maxproof.training.dialects.trainers import TRAINERS
 from maxproof.training.serve.client import RewardServerError, ask_rewards
+from maxproof.training.settings import CispoSettings
 from maxproof.training.trl import server_reward
 from maxproof.training.verl import compute_score
 
@@ -117,6 +120,21 @@ def test_what_is_being_judged_gets_its_answer_when_the_server_ends(tmp_path: Pat
             fetch(f"{url}/health")
 
 
+def test_what_is_not_judged_in_time_is_to_be_asked_again(tmp_path: Path) -> None:
+    options = ("--problems", file_of_problems(tmp_path), "--out", tmp_path / "out", "--grace", 0)
+    with judge(tmp_path, "--latency", 600) as judge_url, served(*options, "--base-url", judge_url) as (url, started):
+        with ThreadPoolExecutor(1) as pool:
+            reply = pool.submit(fetch, f"{url}/v1/rewards", [{"problem_id": "p", "answer": TEXT}])
+            while fetch(f"{url}/health")["rollouts_in_flight"] == 0:
+                assert not reply.done()
+            code, log = end(started)
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                reply.result()
+        assert (refused.value.code, refused.value.headers["Retry-After"]) == (503, "5")
+        assert code == 0
+        assert "Traceback" not in log
+
+
 def test_a_budget_that_is_spent_is_an_error_for_the_trainer(tmp_path: Path) -> None:
     options = ("--problems", file_of_problems(tmp_path), "--out", tmp_path / "out", "--max-calls", 3)
     with judge(tmp_path) as judge_url, served(*options, "--base-url", judge_url) as (url, _):
@@ -130,7 +148,7 @@ def test_a_budget_that_is_spent_is_an_error_for_the_trainer(tmp_path: Path) -> N
         assert fetch(f"{url}/v1/rewards", [{"problem_id": "p", "answer": TEXT}])["rewards"] == [1.0]
 
 
-def test_the_functions_for_trl_and_verl_ask_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_functions_for_trl_and_verl_and_what_is_emitted_ask_it(monkeypatch: pytest.MonkeyPatch) -> None:
     with served("--lab", "train:6:0", "--judges", "lab-panel", "--quiet") as (url, _):
         monkeypatch.setenv("MAXPROOF_REWARD_URL", url + "/")
         (first, second) = (made.problem for made in list(problems("train", 6, 0))[:2])
@@ -140,6 +158,11 @@ def test_the_functions_for_trl_and_verl_ask_it(monkeypatch: pytest.MonkeyPatch) 
         )
         assert rewards == [1.0, 0.0]
         score = compute_score("lab", first.reference, "", {"problem_id": first.id}, reward_router_address=None)
+        assert asyncio.run(score) == 1.0
+        emitted: dict[str, Any] = {}
+        text = TRAINERS["verl"](spec_of(CispoSettings()), Launch("model", "data")).files["maxproof_reward.py"]
+        exec(compile(text, "maxproof_reward.py", "exec"), emitted)
+        score = emitted["compute_score"]("lab", first.reference, "", {"problem_id": first.id})
         assert asyncio.run(score) == 1.0
         cut = server_reward(eos_ids=[2])(
             prompts=[""], completions=[first.reference], problem_id=[first.id], completion_ids=[[5, 6]]

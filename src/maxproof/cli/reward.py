@@ -54,7 +54,6 @@ def serve(
     max_calls: o.MaxCalls = None,
     max_tokens: o.MaxTokens = None,
     max_cost: o.MaxCost = None,
-    deadline: o.Deadline = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the lab's judges.")] = 0,
     out: Annotated[
         Path | None,
@@ -78,7 +77,7 @@ def serve(
     grace: Annotated[
         int, typer.Option("--grace", min=0, help="Seconds for running requests at the end.", rich_help_panel=_SERVER)
     ] = 60,
-    quiet: o.Quiet = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Log warnings only.")] = False,
 ) -> None:
     """Serve rewards at POST /v1/rewards, with /health and /metrics, until Ctrl-C or SIGTERM.
 
@@ -93,7 +92,7 @@ def serve(
         if judges == "endpoints":
             if out is None:
                 raise InputError("expected a folder for the journal of the judges' calls", field="--out")
-            budget = o.limit_flags(None, None, max_calls, max_tokens, max_cost, deadline)
+            budget = o.limit_flags(None, None, max_calls, max_tokens, max_cost, None)
             endpoints = o.settings_from(config, None, assignments, budget, base_url=base_url, model=judge_model)
         known = work.problems_by_id(problems, lab)
         _log(quiet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,9 +55,10 @@ async def serve(
     """
     async with open_judges(judges, endpoints, seed, out or Path(), "reward serve") as (verifier, caller):
         scorer = Scorer(verifier, caller, limit=server.limit)
-        app = reward_app(scorer, problems, Limits(server.queue, server.body_bytes))
+        ending = asyncio.Event()
+        app = reward_app(scorer, problems, Limits(server.queue, server.body_bytes), ending)
         try:
-            await listen(app, server.host, server.port, grace_s=server.grace_s, ready=ready)
+            await listen(app, server.host, server.port, grace_s=server.grace_s, ending=ending, ready=ready)
         finally:
             if isinstance(caller, JournaledCaller):
                 await caller.finish("served")

@@ -7,19 +7,21 @@ or, with `{"error": {"message", "field", "hint"}}`, not at all:
 
     400  the body is wrong; `field` names the item and what of it.
     413  the body is too large.
-    503  with Retry-After: the queue is full, ask again. Without: the judges are gone, which waiting can't mend.
+    503  with Retry-After: the queue is full, or the server ends: ask again. Without: the judges are gone, which waiting
+         can't mend.
 
 The log has a line a request with counts and times. What was sent or answered is never in it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import math
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,11 +32,11 @@ from starlette.routing import Route
 
 from maxproof.problems import InputError, Problem
 from maxproof.training.serve.metrics import CONTENT_TYPE
-from maxproof.training.serve.requests import read_items
+from maxproof.training.serve.requests import Item, read_items
 from maxproof.training.serve.scoring import JudgesGone, Scorer, reason_of
 from maxproof.verifier.types import Verification
 
-MAX_WAIT_S = 60
+MAX_WAIT_S, ENDING_WAIT_S = 60, 5
 LOG = logging.getLogger("maxproof.serve")
 
 
@@ -51,9 +53,16 @@ class Limits:
     body_bytes: int = 64 * 1024 * 1024
 
 
-def reward_app(scorer: Scorer, problems: Mapping[str, Problem], limits: Limits) -> Starlette:
-    """The application. `problems`: those that a `problem_id` may name, by id."""
-    routes = _Routes(scorer, problems, limits)
+def reward_app(
+    scorer: Scorer, problems: Mapping[str, Problem], limits: Limits, ending: asyncio.Event | None = None
+) -> Starlette:
+    """The application.
+
+    Args:
+        problems: those that a `problem_id` may name, by id.
+        ending: once it is set, what is still being judged is given up, with a 503 to ask again.
+    """
+    routes = _Routes(scorer, problems, limits, ending or asyncio.Event())
     return Starlette(
         routes=[
             Route("/v1/rewards", routes.rewards, methods=["POST"]),
@@ -75,10 +84,11 @@ class _Refused(Exception):
 class _Routes:
     """The handlers, and what they share."""
 
-    def __init__(self, scorer: Scorer, problems: Mapping[str, Problem], limits: Limits) -> None:
+    def __init__(self, scorer: Scorer, problems: Mapping[str, Problem], limits: Limits, ending: asyncio.Event) -> None:
         self._scorer = scorer
         self._problems = problems
         self._limits = limits
+        self._ending = ending
 
     async def rewards(self, request: Request) -> Response:
         started = time.monotonic()
@@ -127,12 +137,25 @@ class _Routes:
             raise _Refused(503, f"the queue of {self._limits.queue} rollouts is full", self._wait_s())
         metrics.admitted += len(items)
         try:
-            found = await self._scorer.score(items)
+            found = await self._score(items)
         finally:
             metrics.admitted -= len(items)
         rewards = [verification.score for verification in found]
         said = f"{len(items)} rollouts, {rewards.count(None)} not scored"
         return _json(200, {"rewards": rewards, "details": [_details(verification) for verification in found]}), said
+
+    async def _score(self, items: Sequence[Item]) -> list[Verification]:
+        scoring = asyncio.create_task(self._scorer.score(items))
+        ending = asyncio.create_task(self._ending.wait())
+        try:
+            await asyncio.wait({scoring, ending}, return_when=asyncio.FIRST_COMPLETED)
+            if not scoring.done():
+                raise _Refused(503, "the server ends", ENDING_WAIT_S)
+            return scoring.result()
+        finally:
+            scoring.cancel()
+            ending.cancel()
+            await asyncio.wait({scoring, ending})  # no call outlives its request
 
     async def _body(self, request: Request) -> bytes:
         most = self._limits.body_bytes

@@ -16,12 +16,18 @@ from maxproof.problems import InputError
 BACKLOG = 4096
 
 
-async def listen(app: Starlette, host: str, port: int, *, grace_s: int, ready: Callable[[str], None]) -> None:
+LAST_S = 5
+"""Seconds for connections to close after that; a client that never finishes its request is cut off."""
+
+
+async def listen(
+    app: Starlette, host: str, port: int, *, grace_s: int, ending: asyncio.Event, ready: Callable[[str], None]
+) -> None:
     """Serves until cancelled.
 
     Args:
         port: 0 is any free one.
-        grace_s: seconds that running requests have after that.
+        grace_s: seconds that running requests have then, before `ending` is set.
         ready: is told the server's URL once it listens.
 
     Raises InputError if it can't listen there.
@@ -33,9 +39,10 @@ async def listen(app: Starlette, host: str, port: int, *, grace_s: int, ready: C
                 app,
                 lifespan="off",
                 log_config=None,
+                log_level="warning",
                 access_log=False,
                 backlog=BACKLOG,
-                timeout_graceful_shutdown=grace_s,
+                timeout_graceful_shutdown=grace_s + LAST_S,
             )
         )
         name, bound = listener.getsockname()[:2]
@@ -45,6 +52,8 @@ async def listen(app: Starlette, host: str, port: int, *, grace_s: int, ready: C
             await asyncio.shield(serving)
         except asyncio.CancelledError:
             server.should_exit = True
+            await asyncio.wait({serving}, timeout=grace_s)
+            ending.set()
             await serving
             raise
 

@@ -48,27 +48,32 @@ class Scorer:
         return self._caller.stop.reason if isinstance(self._caller, JournaledCaller) else ""
 
     async def score(self, items: Sequence[Item]) -> list[Verification]:
-        """One verification each, in order; equal items are verified once. Raises JudgesGone."""
+        """One verification each, in order; equal items are verified once.
+
+        Raises JudgesGone, once all that was asked by then is answered: what is paid for is recorded.
+        """
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = {item: group.create_task(self._verify(item)) for item in dict.fromkeys(items)}
         except ExceptionGroup as error:
-            if (known := error.subgroup((InputError, JudgesGone))) is None:
+            if (unwritten := error.subgroup(InputError)) is None:
                 raise
-            raise JudgesGone(str(_first(known))) from None
-        found = [tasks[item].result() for item in items]
+            raise JudgesGone(str(_first(unwritten))) from None
+        results = [tasks[item].result() for item in items]
+        found = [verification for verification in results if verification is not None]
+        if len(found) < len(items):
+            raise JudgesGone(self.stopped or "the judges were not asked")
         self.metrics.rollouts.update(verification.state.value for verification in found)
         if isinstance(self._caller, JournaledCaller):
             self.metrics.replayed = self._caller.progress().replayed
         return found
 
-    async def _verify(self, item: Item) -> Verification:
+    async def _verify(self, item: Item) -> Verification | None:
+        """None: the judges were not asked."""
         state = AnswerState.COMPLETE if item.finished else AnswerState.TRUNCATED
         verifier = Verifier(self._settings, self._counted, item.problem)
         found = await verifier.verify(candidate_id(item), Draft(item.answer, state=state), (0,))
-        if 0 not in found:
-            raise JudgesGone(self.stopped or "the judges were not asked")
-        return found[0]
+        return found.get(0)
 
 
 def candidate_id(item: Item) -> int:
