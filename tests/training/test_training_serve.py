@@ -243,6 +243,20 @@ async def test_a_failed_judge_is_null_never_zero() -> None:
     assert seen['maxproof_judge_calls_total{result="answered"}'] == 4
 
 
+async def test_what_was_not_scored_is_judged_anew_when_it_is_asked_for_again() -> None:
+    """A trainer that ended because of it must not meet the recorded failure for ever."""
+
+    class Once(Fixed):
+        async def ask(self, call: Call) -> Answer:
+            if call.address.sample == 0:
+                raise CallFailed(FailureKind.TIMEOUT, "too slow")
+            return await super().ask(call)
+
+    caller = Once()
+    app = made(caller)
+    assert [(await post(app, answers(1))).json["rewards"] for _ in range(3)] == [[None], [1.0], [1.0]]
+
+
 async def test_judges_that_are_gone_are_an_error_not_a_list_of_nulls() -> None:
     app = made(Fixed(free=CallNotRun("the budget of 7 calls is spent")))
     reply = await post(app, answers(2))

@@ -2,7 +2,7 @@
 
 The candidate's id follows from the problem and the answer: the same answer to the same problem is the same call
 whenever it comes, so that a restarted server, or a trainer that asks again, pays nothing twice. Equal answers get
-equal rewards.
+equal rewards. Only an answer that was not scored is judged anew, as the next sample, when it is asked for again.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class Scorer:
         self.metrics = Metrics()
         self._settings = settings
         self._caller = caller
+        self._samples: dict[int, int] = {}  # of candidates that were not scored: the sample to ask for next
         self._counted = _CountedCaller(caller, asyncio.Semaphore(limit), self.metrics)
 
     @property
@@ -72,8 +73,12 @@ class Scorer:
         """None: the judges were not asked."""
         state = AnswerState.COMPLETE if item.finished else AnswerState.TRUNCATED
         verifier = Verifier(self._settings, self._counted, item.problem)
-        found = await verifier.verify(candidate_id(item), Draft(item.answer, state=state), (0,))
-        return found.get(0)
+        candidate = candidate_id(item)
+        sample = self._samples.get(candidate, 0)
+        found = (await verifier.verify(candidate, Draft(item.answer, state=state), (sample,))).get(sample)
+        if found is not None and found.state is ScoreState.NOT_SCORED:
+            self._samples[candidate] = sample + 1
+        return found
 
 
 def candidate_id(item: Item) -> int:
