@@ -20,6 +20,7 @@ from maxproof.cli.merge import merge
 from maxproof.cli.mock import mock
 from maxproof.cli.models import models_app
 from maxproof.cli.prove import prove, resume
+from maxproof.cli.reward import reward_app
 from maxproof.cli.runs import report, show
 from maxproof.cli.train import train_app
 from maxproof.cli.verify import verify
@@ -75,6 +76,7 @@ app.command()(report)
 app.add_typer(formal_app, name="formal")
 app.add_typer(train_app, name="train")
 app.command()(harvest)
+app.add_typer(reward_app, name="reward")
 app.command()(merge)
 app.add_typer(lab_app, name="lab")
 app.add_typer(models_app, name="models")
