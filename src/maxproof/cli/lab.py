@@ -42,7 +42,9 @@ def run(
     workers: Annotated[
         int | None, typer.Option("--workers", min=1, help="Processes at once, one thread each. Default: the cores.")
     ] = None,
-    seed: o.Seed = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Of the world, the models and the searches; 0 for a new run.")
+    ] = None,
     as_json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
@@ -51,7 +53,7 @@ def run(
     Everything is trained and measured here, on the CPU. A run that was stopped goes on where it was.
     """
     with reporting(as_json):
-        from maxproof.evaluation.lab.pipeline import RUN, run_lab, stages
+        from maxproof.evaluation.lab.pipeline import RUN, read_lab, run_lab, stages
         from maxproof.evaluation.lab.profile import profile_named
         from maxproof.evaluation.lab.report import write_report
 
@@ -61,7 +63,8 @@ def run(
             if seed is not None:
                 chosen = chosen.model_copy(update={"seed": seed})
         count = workers or len(os.sched_getaffinity(0))
-        with _view(stages(chosen) if chosen is not None else (), count, as_json=as_json, quiet=quiet) as view:
+        plan = stages(chosen if chosen is not None else read_lab(out))
+        with _view(plan, count, as_json=as_json, quiet=quiet) as view:
             run_lab(out, chosen, count, view)
         paths = write_report(out)
         if as_json:
@@ -105,7 +108,7 @@ def _view(stages: Sequence[Stage], workers: int, *, as_json: bool, quiet: bool) 
         return True
 
     def line(now: Sequence[StageState]) -> str:
-        left = remaining_s(stages, now, workers) if stages else None
+        left = remaining_s(stages, now, workers)
         running = "; ".join(f"{s.name}: {s.text}" for s in now if s.state == "running") or "waiting"
         eta = f", about {left / 60:.0f} min left" if left is not None else ""
         return f"{sum(s.state == 'done' for s in now)} of {len(now)} stages done{eta}. {running}"
@@ -134,4 +137,4 @@ def _view(stages: Sequence[Stage], workers: int, *, as_json: bool, quiet: bool) 
         from maxproof.evaluation.lab.view import stage_table
 
         with Live(console=Console(stderr=True), refresh_per_second=2) as live:
-            yield lambda now: live.update(stage_table(now, remaining_s(stages, now, workers) if stages else None))
+            yield lambda now: live.update(stage_table(now, remaining_s(stages, now, workers)))
