@@ -7,11 +7,14 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 from maxproof.cli.config import flatten, load_config
 from maxproof.cli.init import EXAMPLES, config_text, write_config
+from maxproof.cli.train_settings import train_settings
 from maxproof.problems import InputError
 from maxproof.search.settings import RunSettings
+from maxproof.training.settings import CispoSettings
 
 ENVIRONMENT = {"OPENAI_BASE_URL": "http://localhost:8000/v1"}
 SETTING = re.compile(r"^#(?=[a-z\[])", re.MULTILINE)
@@ -34,10 +37,19 @@ def test_uncommented_it_loads_and_shows_the_defaults(tmp_path: Path) -> None:
     assert all(not unset.get(key) for key in examples)  # only what is unset by default has an example
 
 
+def test_what_it_says_of_training_is_the_default(tmp_path: Path) -> None:
+    path = tmp_path / "maxproof.toml"
+    path.write_text(SETTING.sub("", config_text()))
+    assert train_settings(path, {}) == CispoSettings()
+    path.write_text(path.read_text().replace("max_new_tokens = 128", "max_new_tokens = 77"))
+    assert train_settings(path, {}).sampling.max_new_tokens == 77
+
+
 def test_every_setting_is_in_it(tmp_path: Path) -> None:
     names = set(re.findall(r"^#?([a-z_]+) = ", config_text(), re.MULTILINE))
 
-    def options(schema: dict[str, dict[str, dict[str, object]]]) -> set[str]:
+    def options(model: type[BaseModel]) -> set[str]:
+        schema = model.model_json_schema()
         tables = [schema, *schema["$defs"].values()]
         return {
             name
@@ -46,7 +58,7 @@ def test_every_setting_is_in_it(tmp_path: Path) -> None:
             if "$ref" not in str(option)  # a table of its own
         }
 
-    assert options(RunSettings.model_json_schema()) == names - {"effort"}
+    assert options(RunSettings) | options(CispoSettings) == names - {"effort"}
 
 
 def test_it_is_valid_toml_line_by_line() -> None:

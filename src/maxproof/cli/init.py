@@ -21,6 +21,7 @@ from maxproof.cli.schema import is_container, nested_model
 from maxproof.models.settings import ROLES, BudgetSettings, EndpointSettings, RoleSettings
 from maxproof.problems.errors import InputError
 from maxproof.search.settings import SearchSettings
+from maxproof.training.settings import CispoSettings
 from maxproof.verifier.settings import JudgeSettings, VerifierSettings, default_judges
 
 # What is shown for settings that are unset by default, or that have no default.
@@ -56,6 +57,8 @@ _ABOUT: Mapping[str, str] = {
     "verifier.bad_case": "# Layer 1 of the verifier: what fails a proof before any judge is asked.",
     "verifier.normaliser": "# Layer 2: style is taken out, content stays.",
     "verifier.points": "# Points of each verdict, 0 to 7.",
+    "train": "# Proof RL: maxproof train prover, and maxproof train config for other trainers. The searches don't read it.",
+    "train.sampling": "# How rollouts are drawn.",
     "budget": "# Limits of a whole run, resumed sessions included. When one is reached, nothing new starts.",
 }
 _JUDGES = (
@@ -75,6 +78,7 @@ def config_text() -> str:
     blocks.append("\n".join([_JUDGES, "#[[verifier.judges]]", *_options(JudgeSettings, first)]))
     blocks += [f'#[[verifier.judges]]\n#name = "{judge.name}"\n#mode = "{judge.mode}"' for judge in others]
     blocks += _tables("budget", BudgetSettings)
+    blocks += _tables("train", CispoSettings)
     return "\n\n".join(blocks) + "\n"
 
 

@@ -43,11 +43,11 @@ def train_config(
     config: o.ConfigPath = None,
     assignments: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="A setting of [train], e.g. train.weight_high=4.0."),
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting of \\[train], e.g. train.weight_high=4.0."),
     ] = None,
     as_json: o.Json = False,
 ) -> None:
-    """Write [train] of maxproof.toml as the configuration of another trainer, and say what differs."""
+    r"""Write \[train] of maxproof.toml as the configuration of another trainer, and say what differs."""
     with reporting(as_json):
         from maxproof.cli.train_settings import split_assignments, train_settings
         from maxproof.training.dialects.spec import Launch, spec_of

@@ -13,7 +13,7 @@ import typer
 from maxproof.cli.errors import ExitCode
 from maxproof.problems import InputError
 
-_TRAIN, _JUDGES = "Training ([train] of maxproof.toml)", "Judges"
+_TRAIN, _JUDGES = r"Training (\[train] of maxproof.toml)", "Judges"
 
 Judges = Literal["lab-biased", "lab-panel", "endpoints"]
 
