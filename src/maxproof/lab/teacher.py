@@ -81,9 +81,9 @@ class TeacherSettings:
     shares: Mapping[str, float] = field(default_factory=lambda: DEFAULT_SHARES)
     levels: tuple[int, ...] = TRAINING_LEVELS
     domains: tuple[str, ...] | None = None
-    careful: float = 0.2
-    habit: float = 0.75
-    leap: float = 0.25
+    careful: float = 0.4
+    habit: float = 0.95
+    leap: float = 0.2
     style: StyleMix = field(default_factory=StyleMix)
     overlook_leap: float = 0.6
     overlook_habit: float = 0.8

@@ -19,28 +19,30 @@ class LabProfile(BaseModel):
     rl_seeds: int = Field(3, ge=1, description="seeds of each arm of the reward-hacking experiment")
     shape: ModelShape = Field(default_factory=lambda: ModelShape())
     corpus: int = Field(
-        120_000, ge=100, description="examples of the base model's corpus; drawn from again when used up"
+        80_000, ge=100, description="examples of the base model's corpus; drawn from again when used up"
     )
-    base: SftSettings = Field(default_factory=lambda: SftSettings(steps=2400, batch=64, learning_rate=2e-3))
+    base: SftSettings = Field(
+        default_factory=lambda: SftSettings(steps=5000, batch=24, learning_rate=2.5e-3, save_every=500)
+    )
     train_problems: int = Field(4000, ge=10, description="problems of the train split that RL draws from")
     levels: tuple[int, ...] = Field((1, 2), description="levels of the problems, all splits")
     domains: tuple[str, ...] | None = Field(None, description="domains of the problems; None: all")
     prover: CispoSettings = Field(
         default_factory=lambda: CispoSettings(
-            steps=120, prompts=24, group=8, sampling=SamplingSettings(max_new_tokens=120)
+            steps=80, prompts=20, group=8, learning_rate=5e-4, sampling=SamplingSettings(max_new_tokens=120)
         )
     )
-    problems: int = Field(240, ge=10, description="held-out problems of every measurement of a prover")
+    problems: int = Field(200, ge=10, description="held-out problems of every measurement of a prover")
     samples: int = Field(32, ge=2, description="samples a problem, for best-of-k")
     verifier_sft: SftSettings = Field(
         default_factory=lambda: SftSettings(steps=300, batch=48, learning_rate=5e-4, warmup=20)
     )
     verifier_rl: CispoSettings = Field(
         default_factory=lambda: CispoSettings(
-            steps=60, prompts=24, group=8, sampling=SamplingSettings(max_new_tokens=48)
+            steps=40, prompts=24, group=8, sampling=SamplingSettings(max_new_tokens=48)
         )
     )
-    fixer_triples: int = Field(1200, ge=10, description="flawed proofs that corrections are sampled for")
+    fixer_triples: int = Field(800, ge=10, description="flawed proofs that corrections are sampled for")
     fixer_samples: int = Field(6, ge=1, description="corrections a flawed proof")
     fixer_sft: SftSettings = Field(
         default_factory=lambda: SftSettings(steps=300, batch=48, learning_rate=5e-4, warmup=20)
@@ -84,3 +86,9 @@ def profile_named(name: str) -> LabProfile:
     if name not in PROFILES:
         raise InputError(f"unknown profile {name!r}, known: {', '.join(PROFILES)}", field="--profile")
     return PROFILES[name]()
+
+
+def is_built_in(profile: LabProfile) -> bool:
+    """It is one of `PROFILES` with any seed: name and seed say all of it."""
+    known = PROFILES.get(profile.name)
+    return known is not None and profile == known().model_copy(update={"seed": profile.seed})
