@@ -11,9 +11,10 @@ from lab_results_fakes import PROFILE, everything, results_of, searched, write_r
 
 from maxproof.evaluation.lab.blocks import Charts, Code, Section, Table, Text, to_html, to_markdown
 from maxproof.evaluation.lab.charts import Series, legend, line_chart, mean_band
+from maxproof.evaluation.lab.profile import profile_named
 from maxproof.evaluation.lab.report import write_report
 from maxproof.evaluation.lab.results import read_results
-from maxproof.evaluation.lab.sections import all_sections
+from maxproof.evaluation.lab.sections import all_sections, reproduce_section
 from maxproof.evaluation.lab.stages import RESULT, stage_folder
 from maxproof.problems import InputError
 
@@ -123,7 +124,14 @@ def test_a_report_is_written_from_a_run_folder(tmp_path: Path) -> None:
     html, markdown = write_report(tmp_path)
     assert html.name == "report.html"
     assert "3 of 6 held-out problems" in markdown.read_text(encoding="utf-8")
-    assert f"--profile {PROFILE.name} --seed {PROFILE.seed}" in markdown.read_text(encoding="utf-8")
+
+
+def test_a_command_is_given_only_where_it_gives_the_same_profile() -> None:
+    for profile, given in ((profile_named("tiny").model_copy(update={"seed": 4}), True), (PROFILE, False)):
+        text = to_markdown("t", "s", [reproduce_section(results_of({}, profile=profile))])
+        assert ("maxproof lab run --profile tiny --seed 4 --out FOLDER" in text) is given
+        assert ("none of the built-in ones" in text) is not given
+        assert '"search_problems"' in text
 
 
 def test_a_report_of_a_run_that_has_only_begun_says_so(tmp_path: Path) -> None:

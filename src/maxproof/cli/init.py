@@ -57,7 +57,7 @@ _ABOUT: Mapping[str, str] = {
     "verifier.bad_case": "# Layer 1 of the verifier: what fails a proof before any judge is asked.",
     "verifier.normaliser": "# Layer 2: style is taken out, content stays.",
     "verifier.points": "# Points of each verdict, 0 to 7.",
-    "train": "# Proof RL: maxproof train prover, and maxproof train config for other trainers. The searches don't read it.",
+    "train": "# Proof RL: maxproof train prover, and by maxproof train config for other trainers. Not in searches.",
     "train.sampling": "# How rollouts are drawn.",
     "budget": "# Limits of a whole run, resumed sessions included. When one is reached, nothing new starts.",
 }

@@ -15,6 +15,7 @@ from maxproof.evaluation.lab.cells import NOT_YET, claims, difference, figure, j
 from maxproof.evaluation.lab.hacking_section import hacking_section
 from maxproof.evaluation.lab.merging import trades
 from maxproof.evaluation.lab.pipeline import PROVER
+from maxproof.evaluation.lab.profile import is_built_in
 from maxproof.evaluation.lab.results import LabResults
 from maxproof.evaluation.lab.search_section import search_section
 from maxproof.formal.statistics import pass_at_k
@@ -266,7 +267,9 @@ def reproduce_section(results: LabResults) -> Section:
     total = sum(float(r["seconds"]) for r in results.results.values())
     versions = ", ".join(f"{name} {number}" for name, number in results.versions.items())
     blocks: list[Block] = [
-        Code(f"maxproof lab run --profile {profile.name} --seed {profile.seed} --out FOLDER"),
+        Code(f"maxproof lab run --profile {profile.name} --seed {profile.seed} --out FOLDER")
+        if is_built_in(profile)
+        else Text("The profile is none of the built-in ones: run_lab(FOLDER, profile, ...) with what stands below."),
         Text(f"Versions: {versions}."),
         Table(("stage", "seconds"), (*seconds, ("all, one thread each", f"{total:.0f}"))),
         Code(json.dumps(profile.model_dump(mode="json"), indent=1)),
