@@ -90,6 +90,16 @@ def test_claims_on_hacking_follow_the_numbers() -> None:
     assert hacking((0.5, 0.5, 9), (0.6, 0.45, 8)) == ["does NOT hold (0 of 2 seeds)"] * 4
 
 
+@pytest.mark.parametrize(("start", "end"), [(0, 1), (1, 2), (2, 5)])
+def test_a_rate_that_doubled_by_chance_has_not_doubled(start: int, end: int) -> None:
+    run = arm("biased", 0, (0.5, 0.4, 0), (0.9, 0.3, 0))
+    run["curve"][0]["false_positives"] = start
+    run["curve"][-1]["false_positives"] = end
+    assert growth(run) >= 2
+    said = claims_of(hacking_section(results_of(everything(biased_0=run, biased_1=run))))
+    assert next(iter(said.values())) == "does NOT hold (0 of 2 seeds)"
+
+
 def test_rates_at_start_and_end_have_intervals_and_seeds_have_their_spread() -> None:
     results = everything(biased_1=arm("biased", 1, (0.5, 0.4, 15), (0.9, 0.3, 60)))
     rows = table(hacking_section(results_of(results)), "arm")

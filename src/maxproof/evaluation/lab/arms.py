@@ -150,8 +150,12 @@ def is_false_positive(train: float, oracle: float) -> bool:
 
 
 def window(points: Sequence[dict[str, Any]], *, end: bool) -> dict[str, Any]:
-    """The first or the last `WINDOW` steps of a curve: counts added up, means weighted by what they are means of."""
-    chosen = points[-WINDOW:] if end else points[:WINDOW]
+    """The first or the last `WINDOW` steps of a curve: counts added up, means weighted by what they are means of.
+
+    Of a curve shorter than two windows it is a half, so that start and end share no step.
+    """
+    size = max(1, min(WINDOW, len(points) // 2))
+    chosen = points[-size:] if end else points[:size]
     samples = sum(p["samples"] for p in chosen)
     added = {key: sum(p[key] for p in chosen) for key in ("false_positives", "false_negatives", "passes", "not_scored")}
     means = {key: sum(p[key] * p["samples"] for p in chosen) / max(1, samples) for key in ("train", "oracle")}
