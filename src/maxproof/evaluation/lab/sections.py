@@ -61,7 +61,8 @@ def provers_section(results: LabResults) -> Section:
         Text(
             f"{first['problems']} held-out problems (test split: shapes not seen in training), "
             f"{first['samples']} samples each at temperature 1, graded by the exact oracle; a pass is 7 points. "
-            f"The proof expert is {PROVER}."
+            f"The proof expert is {PROVER}. Each model, here and in the sections below, is one training run: intervals "
+            "are over problems and don't say what another seed of training would give."
         ),
         Table(
             ("model", "greedy pass@1", *(f"best@{k}" for k in ks), "greedy points", "sampled points"),
