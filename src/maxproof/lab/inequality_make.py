@@ -56,12 +56,12 @@ def _square(name: str, shift: int | Fraction) -> Form:
 def _one_variable(rng: Random, level: int) -> tuple[Form, Form]:
     name = rng.choice(NAMES)
     leading = 1 if level <= 2 or (level == 3 and rng.random() < 0.3) else rng.randint(2, 3)
-    shift = Fraction(_number(rng, 5)) if rng.random() < 0.8 else Fraction(2 * _number(rng, 4) + 1, 2)
-    least = 0 if level == 1 else rng.choice((0, rng.randint(1, 6), _number(rng, 6)))
+    shift = Fraction(_number(rng, 4)) if rng.random() < 0.8 else Fraction(2 * _number(rng, 4) + 1, 2)
+    least = 0 if level == 1 else rng.choice((0, rng.randint(1, 4), _number(rng, 4)))
     polynomial = value(_square(name, shift)).scaled(Fraction(leading)) + value(term(least))
     right = term(least - (0 if level == 1 else _slack(rng)))
     if level == 4:
-        moved = term(_number(rng, 5), name)
+        moved = term(_number(rng, 4), name)
         polynomial, right = polynomial + value(moved), total(moved, right)
     return _mixed(rng, collected(polynomial)), right
 
@@ -70,19 +70,19 @@ def _squares(rng: Random) -> tuple[Form, Form]:
     first, second = rng.choice(PAIRS)
     parts: list[Form] = []
     for name, other in ((first, second), (second, first)):
-        shifted = total(term(1, name), term(_number(rng, 5)))
+        shifted = total(term(1, name), term(_number(rng, 4)))
         joined = total(term(1, name), term(_number(rng, 3), other))
         base = rng.choice((shifted, shifted, joined, term(1, name)))
         inner = base if len(base.terms) > 1 else name
         parts.append(term(rng.choice((1, 1, rng.randint(2, 3))), inner, inner))
-    least = rng.choice((0, rng.randint(1, 6)))
+    least = rng.choice((0, rng.randint(1, 4)))
     rng.shuffle(parts)
     return total(*parts, term(least)), term(least - _slack(rng))
 
 
 def _two_variables(rng: Random, level: int) -> tuple[Form, Form]:
     first, second = rng.choice(PAIRS)
-    least = rng.choice((0, rng.randint(1, 6)))
+    least = rng.choice((0, rng.randint(1, 4)))
     if rng.random() < 0.4:
         base = total(term(1, first), term(_number(rng, 4), second))
         rest = rng.choice((1, rng.randint(2, 3)))
@@ -102,7 +102,7 @@ def _products(rng: Random, level: int) -> tuple[Form, Form]:
     u, v = (first, second) if level >= 3 or rng.random() < 0.7 else (rng.choice(NAMES), "")
     left, right = _product(rng, u, v, scale)
     if level == 3:
-        bound = term(_number(rng, 9))
+        bound = term(_number(rng, 4))
         return total(left, bound), total(right, bound)
     if level == 4:
         more, less = _product(rng, first, "", rng.choice((1, 2, 3)))

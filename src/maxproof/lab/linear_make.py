@@ -10,9 +10,9 @@ from random import Random
 from maxproof.lab.forms import Form, Relation, Term, added
 from maxproof.lab.types import Question
 
-SMALLEST, LARGEST = -60, 60
+SMALLEST, LARGEST = -40, 40
 MAX_DENOMINATOR = 7
-FRACTION_SHARE = 0.1
+FRACTION_SHARE = 0.05
 """Share of the drawn questions whose solution is left to chance; most of those are fractions."""
 
 _INTEGER = re.compile(r"-?[0-9]+")
@@ -44,7 +44,7 @@ def draw(rng: Random, technique: str, level: int) -> list[Relation]:
     return pair[::-1] if rng.random() < 0.3 else pair
 
 
-def _number(rng: Random, most: int = 5, least: int = 1) -> int:
+def _number(rng: Random, most: int = 4, least: int = 1) -> int:
     return rng.choice((1, -1)) * rng.randint(least, most)
 
 
@@ -101,7 +101,7 @@ def _one(rng: Random, level: int) -> Relation:
         case _, _:
             left, right = bracket(a, b), _sum(bracket(c, d), _term(e, *(["x"] if shape == 2 else [])))
     wanted = _at(left, {"x": Fraction(x)}) - _at(right, {"x": Fraction(x)})
-    last = _number(rng, 12) if rng.random() < FRACTION_SHARE else wanted
+    last = _number(rng, 9) if rng.random() < FRACTION_SHARE else wanted
     right = _sum(right, _term(last))
     return Relation(right, "=", left) if rng.random() < 0.25 else Relation(left, "=", right)
 
@@ -118,7 +118,7 @@ def _at(form: Form, values: dict[str, Fraction]) -> Fraction:
 
 def _fitted(rng: Random, left: Form, values: dict[str, Fraction], free: bool) -> Relation:
     """`left = number`, with the number that fits the values, or any if free."""
-    return Relation(left, "=", _term(_number(rng, 12) if free else _at(left, values)))
+    return Relation(left, "=", _term(_number(rng, 9) if free else _at(left, values)))
 
 
 def _values(rng: Random) -> dict[str, Fraction]:
@@ -134,7 +134,7 @@ def _eliminable(rng: Random, level: int) -> list[Relation]:
         terms = {names[0]: kept, names[1]: gone}
         return _sum(*(_term(terms[name], name) for name in ("x", "y")))
 
-    a, b, c = _number(rng, 4), _number(rng, 4), _number(rng, 4, 2)
+    a, b, c = _number(rng, 3), _number(rng, 3), _number(rng, 3, 2)
     match level:
         case 1:
             coefficients = (a, c), (0, sign * c)
@@ -144,7 +144,7 @@ def _eliminable(rng: Random, level: int) -> list[Relation]:
         case 3:
             coefficients = (a, c), (b, sign * c)
         case _:
-            coefficients = (a, c), (b, _number(rng, 4, 2))
+            coefficients = (a, c), (b, _number(rng, 3, 2))
     first, second = coefficients
     return [_fitted(rng, pair(*first), values, free), _fitted(rng, pair(*second), values, False)]
 
@@ -152,7 +152,7 @@ def _eliminable(rng: Random, level: int) -> list[Relation]:
 def _substitutable(rng: Random, level: int) -> list[Relation]:
     values, free = _values(rng), rng.random() < FRACTION_SHARE
     name, other = ("y", "x") if rng.random() < 0.7 else ("x", "y")
-    m, c, a = _number(rng, 4), _number(rng, 4), _number(rng, 4)
+    m, c, a = _number(rng, 3), _number(rng, 3), _number(rng, 3)
     constant = values[name] - m * values[other]
     match level:
         case 1:
@@ -165,7 +165,7 @@ def _substitutable(rng: Random, level: int) -> list[Relation]:
             coefficients = {other: a, name: rng.choice((1, c))}
         case _:
             expression = _sum(_term(m, other), _term(constant))
-            coefficients = {other: a, name: _number(rng, 4, 2)}
+            coefficients = {other: a, name: _number(rng, 3, 2)}
     lone, target = _term(1, name), _sum(*(_term(coefficients[each], each) for each in ("x", "y")))
     given = Relation(expression, "=", lone) if rng.random() < 0.15 else Relation(lone, "=", expression)
     return [given, _fitted(rng, target, values, free)]

@@ -40,9 +40,9 @@ class StyleMix:
     Raises ValueError for a number outside 0..1 or openers of more than 1 together.
     """
 
-    task: float = 0.5
+    task: float = 0.35
     given: float = 0.15
-    headers: float = 0.3
+    headers: float = 0.2
     connectives: float = 0.3
     filler: float = 0.1
     verification: float = 0.15

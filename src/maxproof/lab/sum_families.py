@@ -53,8 +53,8 @@ def generate_series(rng: Random, technique: str, level: int) -> str:
     pairing = technique == "pairing"
     count = rng.choice((_PAIRING_TERMS if pairing else _ACCUMULATION_TERMS)[level])
     term = rng.choice((*_PLAIN, *_NESTED) if pairing else (*_PLAIN, *_NESTED, *_CURVED))
-    first = rng.choice((0, 1, 1, 1, 2, 3))
-    values = {"a": rng.randint(2, 3), "b": rng.randint(1, 6 if "{b} -" not in term else 12), "c": rng.randint(1, 3)}
+    first = rng.choice((0, 1, 1, 1, 2))
+    values = {"a": rng.randint(2, 3), "b": rng.randint(1, 4 if "{b} -" not in term else 9), "c": rng.randint(1, 2)}
     return _statement("sum", term.format(**values), first, count)
 
 
