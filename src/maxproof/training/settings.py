@@ -38,6 +38,9 @@ class SftSettings(BaseModel):
     steps: int = Field(1000, ge=1)
     batch: int = Field(64, ge=1)
     learning_rate: float = Field(2e-3, gt=0)
+    matrix_learning_rate: float | None = Field(
+        None, gt=0, description="of Muon (Jordan et al. 2024) on the hidden matrices; none: AdamW on all of them"
+    )
     warmup: int = Field(50, ge=0, description="steps of linear warm-up; then cosine to a tenth")
     weight_decay: float = Field(0.01, ge=0)
     clip_norm: float = Field(1.0, gt=0)

@@ -43,6 +43,7 @@ Progress = Callable[[int, int, float, float, float], None]
 _POOL = 32  # batches that are sorted by length together
 _BETAS = (0.9, 0.95)
 _FINAL_RATE = 0.1
+_PEAK = "peak"
 _END = "<end>"
 _Pair = tuple[list[int], list[int]]
 
@@ -70,8 +71,8 @@ def train_sft(
     """
     run = {"settings": settings.model_dump(), "seed": seed, "parent": digest(checkpoint)}
     model = copy_model(checkpoint.model)
-    optimizer = _optimizer(model, settings)
-    done = _resume(out / LATEST, run, model, optimizer)
+    optimizers = _optimizers(model, settings)
+    done = _resume(out / LATEST, run, model, optimizers)
     batches = _Batches(checkpoint.tokenizer, examples, settings.batch, model.shape.context, seed)
     stream = batches.from_batch(done)
     loss = math.nan
@@ -81,14 +82,14 @@ def train_sft(
         return trained(checkpoint, model, trained_by="sft", seed=seed, step=step, notes=notes)
 
     if not done:
-        save_checkpoint(out / LATEST, reached(0), state=capture(model, optimizer, step=0, extra=run))
+        save_checkpoint(out / LATEST, reached(0), state=capture(model, *optimizers, step=0, extra=run))
     started, tokens = time.monotonic(), 0
     for step in range(done, settings.steps):
         pairs = next(stream)
-        loss = _step(model, optimizer, pairs, settings, step, out / LATEST)
+        loss = _step(model, optimizers, pairs, settings, step, out / LATEST)
         tokens += sum(len(prompt) + len(answer) for prompt, answer in pairs)
         if (step + 1) % settings.save_every == 0 or step + 1 == settings.steps:
-            state = capture(model, optimizer, step=step + 1, position=batches.position, extra=run)
+            state = capture(model, *optimizers, step=step + 1, position=batches.position, extra=run)
             save_checkpoint(out / LATEST, reached(step + 1), state=state)
         if progress is not None:
             spent = time.monotonic() - started
@@ -105,27 +106,42 @@ def learning_rate(step: int, settings: SftSettings) -> float:
     return settings.learning_rate * (_FINAL_RATE + (1 - _FINAL_RATE) * (1 + math.cos(math.pi * along)) / 2)
 
 
-def _optimizer(model: Decoder, settings: SftSettings) -> torch.optim.AdamW:
-    """AdamW; gains of norms are not decayed towards zero."""
-    matrices = [weights for weights in model.parameters() if weights.dim() == 2]
-    gains = [weights for weights in model.parameters() if weights.dim() != 2]
+def _optimizers(model: Decoder, settings: SftSettings) -> tuple[torch.optim.Optimizer, ...]:
+    """AdamW, whose decay leaves the gains of norms alone; with `matrix_learning_rate`, Muon on the hidden matrices."""
+    hidden, matrices, gains = [], [], []
+    for name, weights in model.named_parameters():
+        if weights.dim() != 2:
+            gains.append(weights)
+        elif settings.matrix_learning_rate is not None and ".layers." in name:
+            hidden.append(weights)
+        else:
+            matrices.append(weights)
     groups = [
         {"params": matrices, "weight_decay": settings.weight_decay},
         {"params": gains, "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW(groups, lr=settings.learning_rate, betas=_BETAS, fused=True)
+    found: list[torch.optim.Optimizer] = [
+        torch.optim.AdamW(groups, lr=settings.learning_rate, betas=_BETAS, fused=True)
+    ]
+    if hidden:
+        rate = settings.matrix_learning_rate or 0.0
+        found.append(torch.optim.Muon(hidden, lr=rate, weight_decay=settings.weight_decay, momentum=0.95))
+    for group in (group for optimizer in found for group in optimizer.param_groups):
+        group[_PEAK] = group["lr"]
+    return tuple(found)
 
 
 def _step(
     model: Decoder,
-    optimizer: torch.optim.AdamW,
+    optimizers: tuple[torch.optim.Optimizer, ...],
     pairs: list[_Pair],
     settings: SftSettings,
     step: int,
     saved: Path,
 ) -> float:
     loss = -answer_logprobs(model, collate(pairs, model.device)).mean()
-    optimizer.zero_grad(set_to_none=True)
+    for optimizer in optimizers:
+        optimizer.zero_grad(set_to_none=True)
     loss.backward()  # type: ignore[no-untyped-call]
     norm = torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip_norm)
     for name, value in (("loss", loss), ("gradient", norm)):
@@ -135,14 +151,16 @@ def _step(
                 file=saved,
                 hint=f"lower the learning rate, {settings.learning_rate:g}",
             )
-    for group in optimizer.param_groups:
-        group["lr"] = learning_rate(step, settings)
-    optimizer.step()
+    share = learning_rate(step, settings) / settings.learning_rate
+    for optimizer in optimizers:
+        for group in optimizer.param_groups:
+            group["lr"] = group[_PEAK] * share
+        optimizer.step()
     return loss.item()
 
 
-def _resume(folder: Path, run: dict[str, Any], model: Decoder, optimizer: torch.optim.AdamW) -> int:
-    """Puts model and optimiser where the run in `folder` was; its steps done, 0 if there is none."""
+def _resume(folder: Path, run: dict[str, Any], model: Decoder, optimizers: tuple[torch.optim.Optimizer, ...]) -> int:
+    """Puts model and optimisers where the run in `folder` was; its steps done, 0 if there is none."""
     if not has_checkpoint(folder):
         return 0
     latest = load_checkpoint(folder)
@@ -158,7 +176,7 @@ def _resume(folder: Path, run: dict[str, Any], model: Decoder, optimizer: torch.
                 hint="give the same arguments to resume it, or another folder",
             )
     model.load_state_dict(latest.model.state_dict())
-    restore(state, model, optimizer)
+    restore(state, model, *optimizers)
     return state.step
 
 

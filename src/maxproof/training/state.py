@@ -43,8 +43,7 @@ class TrainState:
 
 def capture(
     model: Decoder,
-    optimizer: torch.optim.Optimizer,
-    *,
+    *optimizers: torch.optim.Optimizer,
     step: int,
     position: int = 0,
     extra: Mapping[str, Any] | None = None,
@@ -52,13 +51,14 @@ def capture(
     """A copy of the run's state; training on does not change it."""
     tensors = {_RANDOM: torch.get_rng_state()}
     for name, weights in model.named_parameters():
-        for key, value in optimizer.state.get(weights, {}).items():
-            tensors[f"{name}/{key}"] = torch.as_tensor(value).detach().cpu().clone()
+        for optimizer in optimizers:
+            for key, value in optimizer.state.get(weights, {}).items():
+                tensors[f"{name}/{key}"] = torch.as_tensor(value).detach().cpu().clone()
     return TrainState(step, position, tensors, dict(extra or {}))
 
 
-def restore(state: TrainState, model: Decoder, optimizer: torch.optim.Optimizer) -> None:
-    """Puts optimiser and random numbers back as they were.
+def restore(state: TrainState, model: Decoder, *optimizers: torch.optim.Optimizer) -> None:
+    """Puts optimisers (each parameter is in one of them) and random numbers back as they were.
 
     Raises InputError if the state is of a model with other parameters.
     """
@@ -75,9 +75,10 @@ def restore(state: TrainState, model: Decoder, optimizer: torch.optim.Optimizer)
             raise InputError(f"has shape {list(value.shape)}, expected {list(weights.shape)}", file=TENSORS, field=full)
         # AdamW counts its steps in a tensor that stays on the CPU.
         fresh.setdefault(weights, {})[key] = value.clone() if key == "step" else value.to(weights.device, copy=True)
-    optimizer.state.clear()
-    for parameter, values in fresh.items():
-        optimizer.state[parameter] = values
+    for optimizer in optimizers:
+        optimizer.state.clear()
+        for group in optimizer.param_groups:
+            optimizer.state.update({weights: fresh[weights] for weights in group["params"] if weights in fresh})
     if _RANDOM in state.tensors:
         torch.set_rng_state(state.tensors[_RANDOM])
 
