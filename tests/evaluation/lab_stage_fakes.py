@@ -55,3 +55,10 @@ def die(place: Place, profile: LabProfile, tell: Tell) -> Result:
 
 def read_order(run: Path) -> list[str]:
     return (run / "order.txt").read_text(encoding="utf-8").split()
+
+
+def linger(place: Place, profile: LabProfile, tell: Tell) -> Result:
+    """Says who it is, then works on for minutes."""
+    (place.run / "pid").write_text(str(os.getpid()))
+    time.sleep(300)
+    return {}

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -149,3 +152,42 @@ def test_remaining_time_follows_weights_speed_and_the_longest_path() -> None:
     assert remaining_s(wide, now, 1) == pytest.approx(200)
     assert remaining_s(wide, now, 2) == pytest.approx(100)
     assert remaining_s(wide, [state_of(n, 1, 10) for n in "abc"], 2) == 0
+
+
+def test_no_worker_outlives_a_killed_run(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[2])\n"
+        "from pathlib import Path\n"
+        "from maxproof.evaluation.lab.profile import LabProfile\n"
+        "from maxproof.evaluation.lab.stages import Stage, run_stages\n"
+        "if __name__ == '__main__':\n"
+        "    stages = [Stage('a', 'lab_stage_fakes:linger')]\n"
+        "    run_stages(Path(sys.argv[1]), stages, LabProfile(), 1, lambda now: None)\n"
+    )
+    script = tmp_path / "script.py"
+    script.write_text(code)
+    run = subprocess.Popen([sys.executable, str(script), str(tmp_path), str(Path(__file__).parent)])
+    try:
+        worker = int(_wait_for(tmp_path / "pid"))
+    finally:
+        run.kill()
+        run.wait()
+    deadline = time.monotonic() + 60
+    while _alive(worker):
+        assert time.monotonic() < deadline, "the worker goes on without its run"
+        time.sleep(0.1)
+
+
+def _wait_for(path: Path) -> str:
+    deadline = time.monotonic() + 60
+    while not path.exists() or not path.read_text():
+        assert time.monotonic() < deadline, "the stage did not begin"
+        time.sleep(0.1)
+    return path.read_text()
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False

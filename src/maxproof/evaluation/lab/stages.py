@@ -12,6 +12,7 @@ import json
 import multiprocessing
 import os
 import pickle
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -140,7 +141,7 @@ def run_stages(
     running: dict[Future[None], Stage] = {}
     failure: BaseException | None = None
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with, initargs=(os.getpid(),)) as pool:
         try:
             while waiting or running:
                 ready = [s for s in waiting if failure is None and done.issuperset(s.needs)]
@@ -179,6 +180,17 @@ def _work(run: Path, stage: Stage, profile: LabProfile) -> None:
         except Exception:  # noqa: BLE001 - whatever its class does when it is pickled
             raise RuntimeError(f"stage {stage.name}: {type(error).__name__}: {error}") from None
         raise
+
+
+def _end_with(parent: int) -> None:
+    """Ends this process when its parent is gone, however that ended: no stage works on for nobody."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def run_stage(run: Path, stage: Stage, profile: LabProfile) -> None:
