@@ -37,7 +37,8 @@ from maxproof.lab.judgements import false, leap, valid
 from maxproof.lab.types import Judgement
 
 _STEPS: Mapping[int, tuple[int, ...]] = {1: (1,), 2: (2,), 3: (3,), 4: (4,)}
-_LARGEST_MODULUS = 30
+_LARGEST_MODULUS = {1: 30, 2: 30, 3: 99, 4: 99}
+"""By level."""
 _MAX_COMBINATIONS = 48
 _HABITS = ("sign_lost", "outer_term_forgotten", "negative_made_positive")
 
@@ -232,9 +233,9 @@ def _consequences(state: _Known, number: int) -> Iterator[Combination]:
 
 
 def generate_inverse(rng: Random, level: int) -> Inverse:
-    """A coprime pair with as many divisions down to remainder 1 as the level has, the modulus up to 99."""
+    """A coprime pair with as many divisions down to remainder 1 as the level has, the modulus as large as that allows."""
     while True:
         # One more division, by 1, is left out of the text: its quotient is the last remainder but one.
         modulus, number = pair_with(rng, rng.choice(_STEPS[level]) + 1, 1)
-        if modulus <= _LARGEST_MODULUS:
+        if modulus <= _LARGEST_MODULUS[level]:
             return Inverse(number, modulus)
