@@ -37,7 +37,7 @@ from maxproof.lab.judgements import false, leap, valid
 from maxproof.lab.types import Judgement
 
 _STEPS: Mapping[int, tuple[int, ...]] = {1: (1,), 2: (2,), 3: (3,), 4: (4,)}
-_LARGEST_MODULUS = {1: 30, 2: 30, 3: 99, 4: 99}
+_LARGEST_MODULUS = {1: 30, 2: 30, 3: 60, 4: 99}
 """By level."""
 _MAX_COMBINATIONS = 48
 _HABITS = ("sign_lost", "outer_term_forgotten", "negative_made_positive")

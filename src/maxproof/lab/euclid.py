@@ -22,7 +22,8 @@ from maxproof.lab.judgements import false, leap, valid
 from maxproof.lab.types import Judgement
 
 _STEPS: Mapping[int, tuple[int, ...]] = {1: (1, 2), 2: (3,), 3: (4, 5), 4: (6, 7)}
-_LARGEST_NUMBER = 60
+_LARGEST_NUMBER = {1: 40, 2: 40, 3: 60, 4: 99}
+"""By level."""
 _MAX_DIVISIONS = 48
 _DIVISION = re.compile(r"([0-9]{1,6}) = ([0-9]{1,6}) \* ([0-9]{1,6})(?: \+ ([0-9]{1,6}))?\.?")
 _HABITS = ("remainder_plus_one", "remainder_complement", "answer_from_dividend")
@@ -197,10 +198,10 @@ def level_of(steps: int, table: Mapping[int, tuple[int, ...]]) -> int:
 
 
 def generate_gcd(rng: Random, level: int) -> GreatestCommonDivisor:
-    """A pair with as many divisions as the level has, numbers up to 60."""
+    """A pair with as many divisions as the level has, numbers as large as that allows."""
     while True:
         larger, smaller = pair_with(rng, rng.choice(_STEPS[level]), rng.randint(1, 4))
-        if larger <= _LARGEST_NUMBER:
+        if larger <= _LARGEST_NUMBER[level]:
             return GreatestCommonDivisor(larger, smaller)
 
 

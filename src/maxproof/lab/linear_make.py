@@ -67,8 +67,9 @@ def _line(rng: Random, coefficient: int | Fraction, constant: int, name: str = "
 
 def _one(rng: Random, level: int) -> Relation:
     """An equation in x. The last number is fitted to a chosen whole solution, or left to chance."""
-    x = _number(rng)
-    a, b, c, d, e = (_number(rng) for _ in range(5))
+    most = 3 if level == 1 else 4
+    x = _number(rng, most)
+    a, b, c, d, e = (_number(rng, most) for _ in range(5))
     shape = rng.randrange(4)
 
     def bracket(factor: int, constant: int) -> Form:
@@ -121,12 +122,12 @@ def _fitted(rng: Random, left: Form, values: dict[str, Fraction], free: bool) ->
     return Relation(left, "=", _term(_number(rng, 9) if free else _at(left, values)))
 
 
-def _values(rng: Random) -> dict[str, Fraction]:
-    return {"x": Fraction(_number(rng)), "y": Fraction(_number(rng))}
+def _values(rng: Random, most: int = 4) -> dict[str, Fraction]:
+    return {"x": Fraction(_number(rng, most)), "y": Fraction(_number(rng, most))}
 
 
 def _eliminable(rng: Random, level: int) -> list[Relation]:
-    values, free = _values(rng), rng.random() < FRACTION_SHARE
+    values, free = _values(rng, 3 if level == 1 else 4), rng.random() < FRACTION_SHARE
     names = ["x", "y"] if rng.random() < 0.7 else ["y", "x"]  # the second is the one to go
     sign = rng.choice((1, -1))
 
@@ -150,7 +151,7 @@ def _eliminable(rng: Random, level: int) -> list[Relation]:
 
 
 def _substitutable(rng: Random, level: int) -> list[Relation]:
-    values, free = _values(rng), rng.random() < FRACTION_SHARE
+    values, free = _values(rng, 3 if level == 1 else 4), rng.random() < FRACTION_SHARE
     name, other = ("y", "x") if rng.random() < 0.7 else ("x", "y")
     m, c, a = _number(rng, 3), _number(rng, 3), _number(rng, 3)
     constant = values[name] - m * values[other]

@@ -185,7 +185,7 @@ def _proper(tree: Tree) -> bool:
 
 
 def _generate_reduction(rng: Random, level: int) -> Reduction:
-    modulus = rng.choice((5, 7))
+    modulus = rng.choice((5, 5, 5, 7) if level == 1 else (5, 7))
     count = rng.choice(_OPERATIONS[level])
     return Reduction(_grow(rng, count, modulus), modulus)
 

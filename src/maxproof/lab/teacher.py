@@ -48,7 +48,7 @@ Claims = tuple[str, ...]
 QUESTIONS_PER_CELL = 500
 
 DEFAULT_SHARES: Mapping[str, float] = MappingProxyType(
-    {"prove": 0.55, "verify": 0.2, "patch": 0.12, "rewrite": 0.05, "summarise": 0.04, "rank": 0.04}
+    {"prove": 0.74, "verify": 0.13, "patch": 0.07, "rewrite": 0.02, "summarise": 0.02, "rank": 0.02}
 )
 
 
@@ -81,7 +81,7 @@ class TeacherSettings:
     shares: Mapping[str, float] = field(default_factory=lambda: DEFAULT_SHARES)
     levels: tuple[int, ...] = TRAINING_LEVELS
     domains: tuple[str, ...] | None = None
-    careful: float = 0.4
+    careful: float = 0.35
     habit: float = 0.95
     leap: float = 0.2
     style: StyleMix = field(default_factory=StyleMix)

@@ -19,15 +19,15 @@ class LabProfile(BaseModel):
     rl_seeds: int = Field(3, ge=1, description="seeds of each arm of the reward-hacking experiment")
     shape: ModelShape = Field(default_factory=lambda: ModelShape(layers=3))
     corpus: int = Field(
-        70_000, ge=100, description="examples of the base model's corpus; drawn from again when used up"
+        60_000, ge=100, description="examples of the base model's corpus; drawn from again when used up"
     )
     base: SftSettings = Field(
         default_factory=lambda: SftSettings(
-            steps=4000, batch=24, learning_rate=4e-3, matrix_learning_rate=0.02, save_every=500
+            steps=6500, batch=24, learning_rate=4e-3, matrix_learning_rate=0.02, save_every=500
         )
     )
-    train_problems: int = Field(4000, ge=10, description="problems of the train split that RL draws from")
-    levels: tuple[int, ...] = Field((1, 2), description="levels of the problems, all splits")
+    train_problems: int = Field(2500, ge=10, description="problems of the train split that RL draws from")
+    levels: tuple[int, ...] = Field((1,), description="levels of the problems, all splits")
     domains: tuple[str, ...] | None = Field(None, description="domains of the problems; None: all")
     prover: CispoSettings = Field(
         default_factory=lambda: CispoSettings(
