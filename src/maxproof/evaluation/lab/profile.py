@@ -56,26 +56,27 @@ class LabProfile(BaseModel):
 
 
 def _tiny() -> LabProfile:
+    """One domain of few facts, so that two minutes of training leave something to improve on."""
     sampling = SamplingSettings(max_new_tokens=80)
     return LabProfile(
         name="tiny",
         rl_seeds=1,
         shape=ModelShape(layers=2, width=96, heads=4, hidden=256),
-        corpus=8_000,
-        base=SftSettings(steps=350, batch=48, learning_rate=3e-3, warmup=20),
-        train_problems=400,
-        levels=(1,),
-        prover=CispoSettings(steps=16, prompts=12, group=8, sampling=sampling, save_every=8),
-        problems=40,
+        corpus=6_000,
+        base=SftSettings(steps=450, batch=24, learning_rate=4e-3, matrix_learning_rate=0.02, warmup=20),
+        train_problems=300,
+        domains=("inequalities",),
+        prover=CispoSettings(steps=24, prompts=12, group=8, learning_rate=5e-4, sampling=sampling, save_every=12),
+        problems=48,
         samples=8,
-        verifier_sft=SftSettings(steps=40, batch=32, learning_rate=5e-4, warmup=5),
-        verifier_rl=CispoSettings(steps=6, prompts=8, group=6, sampling=SamplingSettings(max_new_tokens=40)),
-        fixer_triples=60,
+        verifier_sft=SftSettings(steps=60, batch=32, learning_rate=5e-4, warmup=5),
+        verifier_rl=CispoSettings(steps=6, prompts=8, group=6, sampling=SamplingSettings(max_new_tokens=48)),
+        fixer_triples=80,
         fixer_samples=3,
         fixer_sft=SftSettings(steps=30, batch=32, learning_rate=5e-4, warmup=5),
         validation_problems=16,
-        search=SearchSettings(candidates=6, verifications=2, rounds=1, parents=2, finalists=2, votes=1),
-        search_problems=6,
+        search=SearchSettings(candidates=8, verifications=2, rounds=2, parents=2, finalists=2, votes=1),
+        search_problems=8,
         search_shards=1,
     )
 
