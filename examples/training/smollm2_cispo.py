@@ -2,7 +2,7 @@
 
     pip install 'maxproof[train,hf]'
     maxproof models get smollm2
-    OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 python examples/training/smollm2_cispo.py --out /tmp/smollm2
+    OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 python examples/training/smollm2_cispo.py --out adapter
 
 Each step samples `--prompts` x 4 answers to problems of the lab and trains on them twice (two mini-batches, so that the
 importance ratio is not always 1). It is real and slow, and far too short to teach the model anything: what it shows is

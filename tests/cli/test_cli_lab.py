@@ -56,6 +56,20 @@ def test_another_profile_than_the_folders_is_refused(tmp_path: Path) -> None:
     assert "Traceback" not in found.stderr
 
 
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_an_interrupt_says_that_the_same_command_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pipeline, "run_lab", interrupted)
+    found = run(lab_app, ["run", "--out", str(tmp_path), "--profile", "tiny", *options])
+    assert found.exit_code == ExitCode.INTERRUPTED
+    assert "the same command goes on" in found.output
+    assert "no run was started" not in found.output
+
+
 def test_a_mistake_begins_nothing(tmp_path: Path) -> None:
     out = tmp_path / "lab"
     found = run(lab_app, ["run", "--profile", "huge", "--out", str(out)])

@@ -97,6 +97,8 @@ def test_an_interrupt_says_how_to_go_on(capsys: pytest.CaptureFixture[str], as_j
         (errno.EACCES, "permission denied"),
         (errno.EROFS, "the file system is read-only"),
         (errno.EMFILE, "too many open files"),
+        (errno.EEXIST, "there is a file of that name"),
+        (errno.ENOTDIR, "a part of that path is a file"),
     ],
 )
 def test_what_the_system_refuses_is_one_line(capsys: pytest.CaptureFixture[str], code: int, expected: str) -> None:

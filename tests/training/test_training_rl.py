@@ -278,9 +278,10 @@ async def test_dropped_groups_are_made_up_for_by_more_prompts_up_to_twice_as_man
     assert reports[1].dropped["no_spread"] >= 6
 
 
-async def test_a_ratio_of_one_is_told(start: Checkpoint, tmp_path: Path) -> None:
+@pytest.mark.parametrize("one", [{"minibatches": 1}, {"prompts": 1}])  # one group is one minibatch
+async def test_a_ratio_of_one_is_told(start: Checkpoint, tmp_path: Path, one: dict[str, int]) -> None:
     reports: list[StepReport] = []
-    settings = SETTINGS.model_copy(update={"minibatches": 1})
+    settings = SETTINGS.model_copy(update=one)
     await train_rl(start, TASKS, Digits(), settings, tmp_path, observe=reports.append)
     assert "identically 1" in reports[0].warning
     assert all(report.weights.all_one for report in reports)

@@ -52,6 +52,8 @@ _SYSTEM_FAULTS = {
     errno.EPERM: "not permitted: choose a folder that can be written",
     errno.EROFS: "the file system is read-only: choose a folder that can be written",
     errno.EIO: "the disk fails: save what can be saved",
+    errno.EEXIST: "there is a file of that name: choose another folder",
+    errno.ENOTDIR: "a part of that path is a file: choose another folder",
     errno.EMFILE: "too many open files: raise the limit (ulimit -n) or lower concurrency",
 }
 _SQLITE_FAULTS = {

@@ -15,6 +15,7 @@ import typer
 from maxproof.cli import options as o
 from maxproof.cli.errors import reporting
 from maxproof.cli.lab_world import grade, problems
+from maxproof.cli.train_options import resumable
 
 if TYPE_CHECKING:
     from maxproof.evaluation.lab.stages import Stage, StageState
@@ -52,7 +53,7 @@ def run(
 
     Everything is trained and measured here, on the CPU. A run that was stopped goes on where it was.
     """
-    with reporting(as_json):
+    with reporting(as_json), resumable(as_json):
         from maxproof.evaluation.lab.pipeline import RUN, read_lab, run_lab, stages
         from maxproof.evaluation.lab.profile import profile_named
         from maxproof.evaluation.lab.report import write_report

@@ -52,7 +52,7 @@ CHECKPOINT, BEST, ROLLOUTS, RUN = LATEST, "best", "rollouts.jsonl", "run.json"
 MAX_RUN_BYTES = 1024 * 1024
 OVERSAMPLING = 2
 """A step has at most this many times `prompts` groups."""
-RATIO_ONE = "the importance weight is identically 1, so its clipping does nothing: minibatches = 1"
+RATIO_ONE = "the importance weight is identically 1, so its clipping does nothing: one optimiser step in this batch"
 
 _MISSED = ("scored", "not_scored", "no_spread", "too_few_scored", "reward_sum")
 
@@ -142,6 +142,7 @@ class _Run:
         self._saved = self.progress.step if state is not None else -1
         self._log = RolloutLog(out / ROLLOUTS, self.progress.step)
         self._seconds: list[float] = []
+        self._warned = False
 
     def snapshot(self) -> Checkpoint:
         """The model as it is now."""
@@ -208,7 +209,8 @@ class _Run:
         ended = time.monotonic()
         self._seconds.append(ended - begun)
         mean_s = math.fsum(self._seconds) / len(self._seconds)
-        first = len(self._seconds) == 1
+        unclipped = update is not None and update.weights.all_one and not self._warned
+        self._warned |= unclipped
         return step_report(
             records,
             samples,
@@ -223,7 +225,7 @@ class _Run:
             training_s=ended - rewarded,
             eta_s=mean_s * (self._settings.steps - done),
             validation=validation,
-            warning=RATIO_ONE if first and self._settings.minibatches == 1 else "",
+            warning=RATIO_ONE if unclipped else "",
         )
 
     def check_usable(self) -> None:

@@ -107,7 +107,8 @@ def read_lab(folder: Path) -> LabProfile:
             "no lab run there", file=folder, hint="begin one with maxproof lab run --out FOLDER"
         ) from error
     except (ValueError, KeyError, TypeError, ValidationError) as error:
-        raise InputError(f"is damaged: {' '.join(str(error).split())[:200]}", file=path) from error
+        what = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
+        raise InputError(f"is damaged: {what}", file=path) from error
 
 
 def read_versions(folder: Path) -> dict[str, str]:

@@ -232,7 +232,8 @@ def merge_section(results: LabResults) -> Section:
         "Merge",
         (
             Text(
-                "Settings of each method were chosen on the validation split by the mean of the three figures and "
+                "Settings of each method were chosen on the validation split by the mean of the three figures (prover "
+                "and fixer by the oracle, R against the deciding judge), and "
                 f"measured on held-out problems. Merged is: {_settings(result['chosen'])}. Kept: the share of "
                 "the expert's gain over the base that the model has in that trade."
             ),
