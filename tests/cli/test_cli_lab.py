@@ -14,6 +14,7 @@ from maxproof.cli.lab import lab_app
 from maxproof.evaluation.lab import pipeline
 from maxproof.evaluation.lab.pipeline import RUN, read_lab
 from maxproof.evaluation.lab.stages import RESULT, Stage, stage_folder
+from maxproof.models.journal_writer import take_lock
 
 run = CliRunner().invoke
 HERE = "test_cli_lab"
@@ -54,6 +55,14 @@ def test_another_profile_than_the_folders_is_refused(tmp_path: Path) -> None:
     assert found.exit_code == ExitCode.BAD_INPUT
     assert "was begun with another profile" in found.stderr
     assert "Traceback" not in found.stderr
+
+
+@pytest.mark.usefixtures("small")
+def test_two_at_once_in_one_folder_are_refused(tmp_path: Path) -> None:
+    with take_lock(tmp_path / RUN):
+        found = run(lab_app, ["run", "--out", str(tmp_path), "--profile", "tiny", "--workers", "1"])
+    assert found.exit_code == ExitCode.BAD_INPUT
+    assert "is writing this run" in found.stderr
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])

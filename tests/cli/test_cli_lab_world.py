@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,15 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "lab.jsonl"
     assert run(lab_app, ["problems", "--count", "6", "--out", str(path)]).exit_code == 0
     return path
+
+
+def test_the_commands_on_the_page_of_the_model_name_a_problem_that_is_there() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "lab-model.md").read_text(encoding="utf-8")
+    written = re.findall(r"^maxproof lab (problems .*) --out lab.jsonl$", page, re.MULTILINE)
+    named = set(re.findall(r"lab\.jsonl .*--id (\S+)", page))
+    found = run(lab_app, written[0].split()).stdout
+    assert named
+    assert all(f'"id": "{name}"' in found for name in named)
 
 
 def test_problems_are_written_in_the_projects_format(file: Path) -> None:

@@ -233,7 +233,7 @@ def _consequences(state: _Known, number: int) -> Iterator[Combination]:
 
 
 def generate_inverse(rng: Random, level: int) -> Inverse:
-    """A coprime pair with as many divisions down to remainder 1 as the level has, the modulus as large as that allows."""
+    """A coprime pair with as many divisions as the level has; the modulus is as large as that allows."""
     while True:
         # One more division, by 1, is left out of the text: its quotient is the last remainder but one.
         modulus, number = pair_with(rng, rng.choice(_STEPS[level]) + 1, 1)

@@ -188,7 +188,7 @@ class JournalWriter:
 
 
 def take_lock(path: Path) -> filelock.BaseFileLock:
-    """The right to write the journal at `path`. Raises InputError, naming the holder's process id, if it is taken."""
+    """The right to write the run whose main file is `path`. Raises InputError, naming the holder, if it is taken."""
     place = lock_path(path)
     try:
         holder = place.read_text(encoding="ascii", errors="replace").strip() if place.exists() else ""
@@ -201,5 +201,5 @@ def take_lock(path: Path) -> filelock.BaseFileLock:
             f"{who} is writing this run", file=path, hint="wait for it or stop it; two can't write one run"
         ) from None
     except OSError as error:
-        raise InputError(f"cannot lock the call journal: {error.strerror}", file=place) from error
+        raise InputError(f"cannot be locked: {error.strerror}", file=place) from error
     return lock

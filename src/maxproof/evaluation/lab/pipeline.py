@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from maxproof import __version__
 from maxproof.evaluation.lab.profile import LabProfile
 from maxproof.evaluation.lab.stages import Stage, StageState, read_json, run_stages, write_json
+from maxproof.models.journal_writer import take_lock
 from maxproof.problems import InputError
 
 RUN = "lab.json"
@@ -64,10 +65,12 @@ def run_lab(
         profile: None: the folder's own.
         workers: processes at once, each on one thread.
 
-    Raises InputError: a folder of another profile or version, no profile for a new folder.
+    Raises InputError: a folder of another profile or version, no profile for a new folder, one that another process
+    works in.
     """
     chosen = open_lab(folder, profile)
-    run_stages(folder, stages(chosen), chosen, workers, observe)
+    with take_lock(folder / RUN):
+        run_stages(folder, stages(chosen), chosen, workers, observe)
     return chosen
 
 
