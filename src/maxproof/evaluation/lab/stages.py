@@ -24,6 +24,7 @@ from typing import Any
 
 from maxproof.evaluation.lab.profile import LabProfile
 from maxproof.problems import InputError
+from maxproof.search.run_folder import write_atomically
 
 RESULT = "result.json"
 PROGRESS = "progress.json"
@@ -110,12 +111,7 @@ def read_json(path: Path) -> dict[str, Any]:
 def write_json(path: Path, value: object) -> None:
     """Writes atomically: the file is there whole, or as it was."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    with open(temporary, "w", encoding="utf-8") as file:
-        json.dump(value, file, ensure_ascii=False, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+    write_atomically(path, json.dumps(value, ensure_ascii=False, indent=1))
 
 
 def run_stages(
