@@ -1,75 +1,31 @@
-"""The RL loop: it learns, it resumes bit for bit, it is loud when nothing can be learned, and it loses nothing."""
+"""The RL loop: it learns, it is loud when nothing can be learned, and it loses nothing."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 
+from rl_fakes import SETTINGS, TASKS, Digits, small_model  # noqa: E402
+
 from maxproof.problems import InputError  # noqa: E402
 from maxproof.training import rl  # noqa: E402
-from maxproof.training.checkpoint import Checkpoint, digest, load_checkpoint, new_checkpoint  # noqa: E402
-from maxproof.training.policy_update import Answered, NotFinite, adamw, update_policy  # noqa: E402
+from maxproof.training.checkpoint import Checkpoint, digest, load_checkpoint  # noqa: E402
+from maxproof.training.policy_update import Answered, update_policy  # noqa: E402
 from maxproof.training.rl import StepReport, draws, rollout_seed, train_rl  # noqa: E402
 from maxproof.training.rollouts import read_rollouts  # noqa: E402
-from maxproof.training.settings import CispoSettings, ModelShape, SamplingSettings  # noqa: E402
-from maxproof.training.tokenizer import build_tokenizer  # noqa: E402
-from maxproof.training.types import Reward, Rollout, Task  # noqa: E402
-
-torch.set_num_threads(1)
-TASKS = [Task(f"t{number}", f"<prove> {number} <sep>") for number in range(6)]
-SETTINGS = CispoSettings(
-    steps=6,
-    prompts=4,
-    group=4,
-    learning_rate=0.02,
-    save_every=2,
-    seed=3,
-    sampling=SamplingSettings(max_new_tokens=6),
-)
+from maxproof.training.settings import SamplingSettings  # noqa: E402
+from maxproof.training.types import Reward, Rollout  # noqa: E402
 
 
 @pytest.fixture
 def start() -> Checkpoint:
-    shape = ModelShape(layers=1, width=16, heads=2, kv_heads=1, hidden=16, context=24)
-    return new_checkpoint(shape, build_tokenizer(["yes no"]), seed=1)
-
-
-class Digits:
-    """Rewards the share of characters that are digits; counts what it is asked."""
-
-    def __init__(self, value: Callable[[Rollout], float | None] | None = None) -> None:
-        self.value = value or (lambda rollout: sum(c.isdigit() for c in rollout.text) / max(1, len(rollout.text)))
-        self.batches: list[list[Rollout]] = []
-
-    async def __call__(self, rollouts: Sequence[Rollout]) -> list[Reward]:
-        self.batches.append(list(rollouts))
-        await asyncio.sleep(0)
-        return [Reward(self.value(rollout), None, {"oracle": 0.5}) for rollout in rollouts]
-
-    @property
-    def asked(self) -> list[tuple[int, int, int]]:
-        return [(found.step, found.group, found.sample) for batch in self.batches for found in batch]
-
-
-class Crash(Exception):
-    """Stands for a process that ends."""
-
-
-def crash_at(step: int) -> Digits:
-    def value(rollout: Rollout) -> float | None:
-        if rollout.step == step:
-            raise Crash
-        return plain.value(rollout)
-
-    plain = Digits()
-    return Digits(value)
+    return small_model()
 
 
 async def test_it_learns_and_reports(start: Checkpoint, tmp_path: Path) -> None:
@@ -116,108 +72,6 @@ async def test_the_same_seed_gives_the_same_weights_and_another_seed_others(star
     other = await train_rl(start, TASKS, Digits(), SETTINGS.model_copy(update={"seed": 4}), tmp_path / "c")
     assert digest(one) == digest(same)
     assert digest(one) != digest(other)
-
-
-@pytest.mark.parametrize("step", [0, 1, 2, 5])
-async def test_a_run_that_ended_in_a_reward_resumes_bit_for_bit(start: Checkpoint, tmp_path: Path, step: int) -> None:
-    whole = await train_rl(start, TASKS, Digits(), SETTINGS, tmp_path / "whole")
-    with pytest.raises(Crash):
-        await train_rl(start, TASKS, crash_at(step), SETTINGS, tmp_path / "run")
-    reward = Digits()
-    resumed = await train_rl(start, TASKS, reward, SETTINGS, tmp_path / "run")
-    assert digest(resumed) == digest(whole)
-    assert min(found[0] for found in reward.asked) == step  # what was finished is not asked for again
-    assert (tmp_path / "run/rollouts.jsonl").read_bytes() == (tmp_path / "whole/rollouts.jsonl").read_bytes()
-
-
-@pytest.mark.parametrize("lost", [0, 100, 5000])
-async def test_a_killed_run_repeats_steps_without_asking_for_their_rewards(
-    start: Checkpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: int
-) -> None:
-    """Killed in the optimiser of step 5: the last save is after step 4 (0-based 3), rollouts of step 4, 5 are there."""
-    whole = await train_rl(start, TASKS, Digits(), SETTINGS, tmp_path / "whole")
-    calls = 0
-
-    def dying(*args: object) -> object:
-        nonlocal calls
-        calls += 1
-        if calls == 6:
-            raise Crash
-        return update_policy(*args)  # type: ignore[arg-type]
-
-    with monkeypatch.context() as patch:
-        patch.setattr(rl, "update_policy", dying)
-        with pytest.raises(Crash):
-            await train_rl(start, TASKS, Digits(), SETTINGS, tmp_path / "run")
-    path = tmp_path / "run/rollouts.jsonl"
-    path.write_bytes(path.read_bytes()[: path.stat().st_size - lost])
-    kept = list(read_rollouts(path))
-    reward = Digits()
-    resumed = await train_rl(start, TASKS, reward, SETTINGS, tmp_path / "run")
-    assert digest(resumed) == digest(whole)
-    assert path.read_bytes() == (tmp_path / "whole/rollouts.jsonl").read_bytes()
-    assert not {(r.step, r.group, r.sample) for r in kept} & set(reward.asked)
-    assert bool(reward.asked) == bool(lost)
-
-
-async def test_cancelling_keeps_the_finished_steps(start: Checkpoint, tmp_path: Path) -> None:
-    begun = asyncio.Event()
-
-    class Slow(Digits):
-        async def __call__(self, rollouts: Sequence[Rollout]) -> list[Reward]:
-            if rollouts[0].step == 3:
-                begun.set()
-                await asyncio.Event().wait()
-            return await super().__call__(rollouts)
-
-    work = asyncio.create_task(train_rl(start, TASKS, Slow(), SETTINGS, tmp_path))
-    await begun.wait()
-    work.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await work
-    assert load_checkpoint(tmp_path / "checkpoint").meta.step == 3
-
-
-async def test_a_finished_run_is_only_read_and_can_be_prolonged(start: Checkpoint, tmp_path: Path) -> None:
-    short = await train_rl(start, TASKS, Digits(), SETTINGS.model_copy(update={"steps": 4}), tmp_path / "run")
-    reward = Digits()
-    again = await train_rl(start, TASKS, reward, SETTINGS.model_copy(update={"steps": 4}), tmp_path / "run")
-    assert digest(again) == digest(short)
-    assert reward.batches == []
-    longer = await train_rl(start, TASKS, Digits(), SETTINGS, tmp_path / "run")
-    assert digest(longer) == digest(await train_rl(start, TASKS, Digits(), SETTINGS, tmp_path / "whole"))
-
-
-async def test_a_save_that_was_interrupted_between_its_renames_is_found(start: Checkpoint, tmp_path: Path) -> None:
-    whole = await train_rl(start, TASKS, Digits(), SETTINGS, tmp_path / "whole")
-    with pytest.raises(Crash):
-        await train_rl(start, TASKS, crash_at(4), SETTINGS, tmp_path / "run")
-    os.rename(tmp_path / "run/checkpoint", tmp_path / "run/.checkpoint.old")
-    reward = Digits()
-    resumed = await train_rl(start, TASKS, reward, SETTINGS, tmp_path / "run")
-    assert digest(resumed) == digest(whole)
-    assert {batch[0].step for batch in reward.batches} == {4, 5}
-
-
-async def test_a_checkpoint_without_a_state_is_refused(start: Checkpoint, tmp_path: Path) -> None:
-    await train_rl(start, TASKS, Digits(), SETTINGS, tmp_path)
-    os.remove(tmp_path / "checkpoint/state.json")
-    with pytest.raises(InputError, match="no training can be resumed"):
-        await train_rl(start, TASKS, Digits(), SETTINGS, tmp_path)
-
-
-async def test_a_folder_of_another_run_is_refused(start: Checkpoint, tmp_path: Path) -> None:
-    await train_rl(start, TASKS, Digits(), SETTINGS, tmp_path)
-    with pytest.raises(InputError, match="other settings: group"):
-        await train_rl(start, TASKS, Digits(), SETTINGS.model_copy(update={"group": 5}), tmp_path)
-    with pytest.raises(InputError, match="other tasks"):
-        await train_rl(start, TASKS[1:], Digits(), SETTINGS, tmp_path)
-    other = new_checkpoint(start.model.shape, start.tokenizer, seed=2)
-    with pytest.raises(InputError, match="another model"):
-        await train_rl(other, TASKS, Digits(), SETTINGS, tmp_path)
-    (tmp_path / "run.json").write_text("[[")
-    with pytest.raises(InputError, match="not what a training run writes"):
-        await train_rl(start, TASKS, Digits(), SETTINGS, tmp_path)
 
 
 async def test_rewards_without_spread_stop_the_run_with_counts(start: Checkpoint, tmp_path: Path) -> None:
@@ -359,79 +213,6 @@ def test_rollout_seeds_differ() -> None:
     seeds = {rollout_seed(s, t, g, m) for s in range(2) for t in range(12) for g in range(12) for m in range(12)}
     assert len(seeds) == 2 * 12**3
     assert all(0 <= seed < 2**63 for seed in seeds)
-
-
-# --- the optimiser's step ---------------------------------------------------------------------------------------------
-
-
-def groups(count: int) -> list[tuple[Answered, ...]]:
-    prompt = (4, 60, 3)
-    return [(Answered(prompt, (40 + n, 41, 2), 1.0), Answered(prompt, (50 + n, 2), -1.0)) for n in range(count)]
-
-
-def test_pieces_of_a_minibatch_add_up(start: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    from maxproof.training import policy_update
-    from maxproof.training.checkpoint import copy_model
-
-    whole, pieces = copy_model(start.model), copy_model(start.model)
-    one = update_policy(whole, adamw(whole, SETTINGS), groups(6), SETTINGS)
-    monkeypatch.setattr(policy_update, "MAX_TOKENS", 12)
-    other = update_policy(pieces, adamw(pieces, SETTINGS), groups(6), SETTINGS)
-    assert other.loss == pytest.approx(one.loss, abs=1e-5)
-    assert other.gradient_norm == pytest.approx(one.gradient_norm, rel=1e-4)
-    assert other.weights.tokens == one.weights.tokens == 30
-    assert one.updates == 2
-
-
-def test_the_gradient_is_a_mean_over_groups(start: Checkpoint) -> None:
-    from maxproof.training.checkpoint import copy_model
-
-    settings = SETTINGS.model_copy(update={"minibatches": 1})
-    one, thrice = copy_model(start.model), copy_model(start.model)
-    single = update_policy(one, adamw(one, settings), groups(1), settings)
-    same = update_policy(thrice, adamw(thrice, settings), groups(1) * 3, settings)
-    assert same.gradient_norm == pytest.approx(single.gradient_norm, rel=1e-4)
-    assert same.loss == pytest.approx(single.loss, abs=1e-6)
-
-
-def test_fewer_groups_than_minibatches(start: Checkpoint) -> None:
-    from maxproof.training.checkpoint import copy_model
-
-    model = copy_model(start.model)
-    report = update_policy(model, adamw(model, SETTINGS), groups(1), SETTINGS.model_copy(update={"minibatches": 4}))
-    assert report.updates == 1
-    assert report.weights.all_one
-
-
-def test_the_update_makes_good_answers_likelier(start: Checkpoint) -> None:
-    from maxproof.training.checkpoint import copy_model
-    from maxproof.training.model import answer_logprobs, collate
-
-    model = copy_model(start.model)
-    good, bad = groups(1)[0]
-
-    def gap() -> float:
-        with torch.no_grad():
-            return float(
-                answer_logprobs(model, collate([(good.prompt, good.answer)])).mean()
-                - answer_logprobs(model, collate([(bad.prompt, bad.answer)])).mean()
-            )
-
-    before = gap()
-    optimizer = adamw(model, SETTINGS)
-    for _ in range(5):
-        update_policy(model, optimizer, groups(1), SETTINGS)
-    assert gap() > before + 0.1
-
-
-def test_weights_that_are_no_numbers_are_told(start: Checkpoint) -> None:
-    from maxproof.training.checkpoint import copy_model
-
-    model = copy_model(start.model)
-    with torch.no_grad():
-        model.model.norm.weight.fill_(torch.nan)
-    with pytest.raises(NotFinite):
-        update_policy(model, adamw(model, SETTINGS), groups(2), SETTINGS)
 
 
 async def test_run_json_has_the_settings(start: Checkpoint, tmp_path: Path) -> None:

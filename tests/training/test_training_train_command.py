@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 
+from maxproof.cli import train_watch  # noqa: E402
 from maxproof.cli.train import train_app  # noqa: E402
 from maxproof.cli.train_settings import split_assignments, train_settings  # noqa: E402
 from maxproof.lab.generate import problems  # noqa: E402
@@ -177,3 +178,18 @@ def test_assignments_of_train_are_taken_out() -> None:
     found, others = split_assignments(["train.sampling.temperature=0.5", "budget.max_calls=3"])
     assert found == {"sampling.temperature": 0.5}
     assert others == ["budget.max_calls=3"]
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_progress_comes_every_30_s_where_nobody_watches(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], quiet: bool
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(train_watch.time, "monotonic", lambda: now)
+    watch = train_watch.Watch(as_json=False, quiet=quiet)
+    for step in range(1, 11):
+        watch.sft(step, 10, 1.0, 100.0, 60.0)
+        now += 12.0
+    watch.note("measures")
+    told = [line.split("  ")[0] for line in capsys.readouterr().err.splitlines()]
+    assert told == ([] if quiet else ["sft 1/10", "sft 4/10", "sft 7/10", "sft 10/10", "measures"])

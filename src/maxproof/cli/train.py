@@ -84,7 +84,7 @@ def prover(
             budget = o.limit_flags(None, None, max_calls, max_tokens, max_cost, deadline)
             endpoints = o.settings_from(config, None, others, budget, base_url=base_url, model=judge_model)
         work.use_threads(threads)
-        watch = work.watcher(as_json=as_json, quiet=quiet)
+        watch = work.Watch(as_json=as_json, quiet=quiet)
         done = run_async(work.train_prover(model, found, settings, out, judges, endpoints, watch))
         typer.echo(json.dumps(done.to_json(), indent=2) if as_json else done.to_text())
         if done.stopped:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from maxproof.cli.train_judges import MAX_CALLS_AT_ONCE, BudgetSpent, open_judges, until_stopped
-from maxproof.cli.train_work import step_json, step_text
+from maxproof.cli.train_watch import Watch
 from maxproof.formal.statistics import MeanRate, Rate
 from maxproof.lab.canonical import canonical
-from maxproof.lab.domains import read_question
 from maxproof.lab.generate import lab_problem
-from maxproof.lab.oracle import grade
+from maxproof.lab.oracle import true_verdict
 from maxproof.models.caller import JournaledCaller
 from maxproof.models.template import visible
 from maxproof.problems import InputError, Problem, load_problems
@@ -28,7 +25,6 @@ from maxproof.training.harvest import Triple
 from maxproof.training.harvest_files import read_harvest, read_triples
 from maxproof.training.model import use_threads
 from maxproof.training.reward import VerifierReward
-from maxproof.training.rl_report import StepReport
 from maxproof.training.verifier_expert import (
     VerifierEvaluation,
     VerifierExpertSettings,
@@ -37,12 +33,10 @@ from maxproof.training.verifier_expert import (
     evaluate_verifier,
     train_verifier,
 )
-from maxproof.verifier.types import Verdict
 
 __all__ = ["FixerPlan", "Watch", "train_fixer_expert", "train_verifier_expert", "use_threads"]
 
 CHECKPOINT, EVALUATION = "checkpoint", "evaluation.json"
-_EVERY_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,49 +228,7 @@ def _stated(triple: Triple) -> Problem:
     return Problem(triple.problem, triple.statement)
 
 
-def true_verdict(statement: str, proof: str) -> Verdict | None:
-    """The exact oracle's verdict; None for a statement that is none of the lab's."""
-    question = read_question(statement)
-    return None if question is None else grade(question, proof).verdict
-
-
-# --- progress and figures ---------------------------------------------------------------------------------------------
-
-
-class Watch:
-    """Shows progress on standard error: lines on a terminal, JSON lines with `as_json`, else warnings only."""
-
-    def __init__(self, *, as_json: bool, quiet: bool) -> None:
-        self._as_json = as_json
-        self._shown = not quiet and not as_json and sys.stderr.isatty()
-        self._warned = not quiet and not as_json
-        self._last = 0.0
-
-    def sft(self, step: int, steps: int, loss: float, speed: float, eta_s: float) -> None:
-        """As `train_sft` reports; at most one a second."""
-        if step < steps and time.monotonic() - self._last < _EVERY_S:
-            return
-        self._last = time.monotonic()
-        self._tell(
-            {"event": "sft", "step": step, "steps": steps, "loss": loss, "tokens_per_s": speed, "eta_s": eta_s},
-            f"sft {step}/{steps}  loss {loss:.3f}  {speed:,.0f} tokens/s  ETA {int(eta_s) // 60}:{int(eta_s) % 60:02}",
-        )
-
-    def step(self, report: StepReport) -> None:
-        """As `train_rl` reports."""
-        if report.warning and self._warned:
-            print(f"maxproof: warning: {report.warning}", file=sys.stderr)
-        self._tell({"event": "step", **step_json(report)}, step_text(report))
-
-    def note(self, text: str) -> None:
-        """What happens now."""
-        self._tell({"event": "note", "text": text}, text)
-
-    def _tell(self, event: Mapping[str, Any], text: str) -> None:
-        if self._as_json:
-            print(json.dumps(event), file=sys.stderr, flush=True)
-        elif self._shown:
-            print(visible(text), file=sys.stderr, flush=True)
+# --- figures ---------------------------------------------------------------------------------------------------------
 
 
 def counts_text(counts: RepairCounts) -> str:

@@ -79,6 +79,18 @@ def grade_statement(statement: str, text: str) -> OracleReport:
     return grade(question, text)
 
 
+def true_verdict(statement: str, text: str) -> Verdict | None:
+    """The verdict of a text; None for a statement that is none of the lab's."""
+    question = read_question(statement)
+    return None if question is None else grade(question, text).verdict
+
+
+def true_score(statement: str, text: str) -> float | None:
+    """The points of a text over the most there are, 0..1; None for a statement that is none of the lab's."""
+    question = read_question(statement)
+    return None if question is None else grade(question, text).points / MAX_POINTS
+
+
 @lru_cache(maxsize=4096)
 def needed(question: Question) -> int:
     """The number of claims of the question's shortest own solution."""

@@ -6,7 +6,7 @@ into advantages (`advantage.py`), optimise on the groups that have a spread (`po
     out/rollouts.jsonl   every rollout, durable before it is trained on (`rollouts.py`)
     out/checkpoint/      the last state that was saved, to resume from
     out/best/            the best model by `validate`, where that is given
-    out/run.json         what the run was started with
+    out/run.json         what the run was started with; its .lock is held by the process that trains
 
 Everything follows from the settings' seed: a run that is killed and resumed ends with the same weights, bit for bit (on
 one machine, with one number of threads). It repeats the steps since the last saved one without asking for any reward
@@ -16,7 +16,6 @@ that is in `rollouts.jsonl`.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import time
 from collections import Counter
@@ -24,22 +23,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any
 
 from maxproof.problems import InputError
-from maxproof.problems.text import read_text
-from maxproof.search.run_folder import write_atomically
 from maxproof.training.advantage import Dropped, GroupAdvantages, group_advantages
-from maxproof.training.checkpoint import (
-    LATEST,
-    Checkpoint,
-    copy_model,
-    digest,
-    load_checkpoint,
-    save_checkpoint,
-    trained,
-)
+from maxproof.training.checkpoint import Checkpoint, copy_model, load_checkpoint, save_checkpoint, trained
 from maxproof.training.policy_update import Answered, Group, NotFinite, UpdateReport, adamw, update_policy
+from maxproof.training.rl_folder import BEST, CHECKPOINT, ROLLOUTS, claim, is_saved, locked
 from maxproof.training.rl_report import StepReport as StepReport
 from maxproof.training.rl_report import step_report
 from maxproof.training.rollouts import RolloutLog, RolloutRecord, record_of
@@ -48,8 +37,6 @@ from maxproof.training.settings import CispoSettings
 from maxproof.training.state import TrainState, capture, load_state, restore
 from maxproof.training.types import Reward, RewardFunction, Rollout, Sampled, Task
 
-CHECKPOINT, BEST, ROLLOUTS, RUN = LATEST, "best", "rollouts.jsonl", "run.json"
-MAX_RUN_BYTES = 1024 * 1024
 OVERSAMPLING = 2
 """A step has at most this many times `prompts` groups."""
 RATIO_ONE = "the importance weight is identically 1, so its clipping does nothing: one optimiser step in this batch"
@@ -102,20 +89,22 @@ async def train_rl(
     `reward` is asked for each rollout by itself, once: it must not depend on what else is in the batch.
     `validate` is asked at the start and at every save; `out/best` has the model of the highest value.
 
-    Raises InputError: nothing to train on, settings that can't learn, a folder of another run, `max_empty_batches`
-    batches in a row without a usable group (with counts), a loss that is not finite (the last saved state stays), a
-    reward out of 0..1, a file that can't be read or written. What `reward` raises passes through. In each case but that
-    of the loss all finished steps are kept.
+    Raises InputError: nothing to train on, settings that can't learn, a folder of another run or one that
+    another process trains in, `max_empty_batches` batches in a row without a usable group (with counts), a loss that is
+    not finite (the last saved state stays), a reward out of 0..1, a file that can't be read or written. What `reward`
+    raises passes through. In each case but that of the loss all finished steps are kept.
     """
-    run = _Run(checkpoint, tasks, settings, out, validate)
-    if run.progress.step == 0 and validate is not None and run.progress.best is None:
-        run.judge_model(validate)
-    while run.progress.step < settings.steps:
-        report = await run.do_step(reward)
-        if observe is not None:
-            observe(report)
-        run.check_usable()
-    return run.snapshot()
+    _check(tasks, settings)
+    with locked(out):
+        run = _Run(checkpoint, tasks, settings, out, validate)
+        if run.progress.step == 0 and validate is not None and run.progress.best is None:
+            run.judge_model(validate)
+        while run.progress.step < settings.steps:
+            report = await run.do_step(reward)
+            if observe is not None:
+                observe(report)
+            run.check_usable()
+        return run.snapshot()
 
 
 class _Run:
@@ -124,13 +113,11 @@ class _Run:
     def __init__(
         self, start: Checkpoint, tasks: Sequence[Task], settings: CispoSettings, out: Path, validate: Validate | None
     ) -> None:
-        _check(tasks, settings)
         self._start, self._tasks, self._settings, self._out, self._validate = start, tasks, settings, out, validate
-        out.mkdir(parents=True, exist_ok=True)
-        _claim(out, start, tasks, settings)
+        claim(out, start, tasks, settings)
         state = None
         self.model, self.progress = copy_model(start.model), _Progress(settings.prompts)
-        if _is_saved(out / CHECKPOINT):
+        if is_saved(out / CHECKPOINT):
             self.model = load_checkpoint(out / CHECKPOINT, start.model.device).model
             state = load_state(out / CHECKPOINT)
             if state is None:
@@ -370,37 +357,3 @@ def _check(tasks: Sequence[Task], settings: CispoSettings) -> None:
         raise InputError(
             "greedy sampling gives equal rollouts, so no group has a spread", field="sampling.temperature", hint="1.0"
         )
-
-
-def _is_saved(folder: Path) -> bool:
-    """A checkpoint is there, or the half of a swap that `load_checkpoint` completes."""
-    return folder.exists() or folder.with_name(f".{folder.name}.old").exists()
-
-
-def _claim(out: Path, start: Checkpoint, tasks: Sequence[Task], settings: CispoSettings) -> None:
-    """Writes `run.json`, or compares with it. Raises InputError, naming what differs."""
-    listed = hashlib.sha256("".join(f"{task.id!r} {task.prompt!r}\n" for task in tasks).encode()).hexdigest()
-    run: dict[str, Any] = {
-        "start": digest(start),
-        "tasks": listed,
-        "settings": settings.model_dump(mode="json", exclude={"steps", "save_every"}),
-    }
-    path = out / RUN
-    if not path.exists():
-        if _is_saved(out / CHECKPOINT) or (out / ROLLOUTS).exists():
-            raise InputError(f"holds a run without its {RUN}", file=out, hint="name another folder")
-        write_atomically(path, json.dumps(run, indent=2, sort_keys=True) + "\n")
-        return
-    try:
-        known = json.loads(read_text(path, MAX_RUN_BYTES))
-        differs = [key for key in run if known[key] != run[key]]
-        changed = sorted(key for key in run["settings"] if known["settings"].get(key) != run["settings"][key])
-    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-        raise InputError("not what a training run writes", file=path, hint="name another folder") from None
-    if differs:
-        what = {
-            "start": "starts from another model",
-            "tasks": "has other tasks",
-            "settings": f"has other settings: {', '.join(changed)}",
-        }
-        raise InputError(f"this run {what[differs[0]]}", file=out, hint="name another folder, or give what it had")
