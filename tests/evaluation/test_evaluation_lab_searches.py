@@ -57,7 +57,8 @@ class Scripted:
             question = read_question(statement)
             assert question is not None
             report = grade(question, blocks["candidate"])
-            found = dialogue.read_marks(dialogue.marks_answer(report), blocks["candidate"])
+            answer = dialogue.critique_answer(dialogue.marks_of_report(report), report.verdict)
+            found = dialogue.read_marks(answer, blocks["candidate"])
             task, text = "judge", dialogue.critique_reply(found) if found else ""
         elif "other_attempts" in names:
             task, text = "refine", reference if rng.random() < self._repair else f"{WRONG}\n{rng.random()}"
@@ -109,15 +110,15 @@ def test_equal_budget_is_that_of_this_problem() -> None:
     found = outcome(Scripted(0.0, 0.0), rounds=3)
     small, full, equal = found["best_of"], found["maxproof"], found["best_of_equal"]
     tokens = {k: v["prompt_tokens"] + v["completion_tokens"] for k, v in found.items() if isinstance(v, dict)}  # type: ignore[index]
-    candidates = equal["candidates"]  # type: ignore[index]
-    assert candidates == round(4 * tokens["maxproof"] / tokens["best_of"]) > 4
+    planned = equal["planned"]  # type: ignore[index]
+    assert planned == round(4 * tokens["maxproof"] / tokens["best_of"]) > 4
     assert tokens["best_of_equal"] == pytest.approx(tokens["maxproof"], rel=0.25)
     assert full["calls"] > small["calls"]  # type: ignore[index]
 
 
 def test_a_search_that_adds_nothing_leaves_best_of_n_its_candidates() -> None:
     found = outcome(Scripted(1.0))
-    assert found["best_of_equal"]["candidates"] >= 4  # type: ignore[index]
+    assert found["best_of_equal"]["planned"] >= 4  # type: ignore[index]
 
 
 def test_the_same_seed_gives_the_same_outcome() -> None:

@@ -8,7 +8,7 @@ from maxproof.lab.canonical import canonical, token_count
 from maxproof.lab.dialogue import (
     CLIPPED,
     MAX_PROOF_TOKENS,
-    SPECIAL_TOKENS,
+    TASKS,
     Mark,
     choice_reply,
     critique,
@@ -16,7 +16,6 @@ from maxproof.lab.dialogue import (
     critique_reply,
     error_marks,
     mark_of,
-    marks_answer,
     marks_from_critique,
     marks_from_errors,
     marks_of_report,
@@ -40,6 +39,7 @@ from maxproof.verifier.aggregate import critique_text
 from maxproof.verifier.judge_reply import JudgeReply, holds_tags, parse_reply
 from maxproof.verifier.types import JudgeView, LocatedError, ScoreState, Verdict
 
+SPECIAL_TOKENS = ("<pad>", "<unk>", "<end>", "<sep>", "<nl>", *(f"<{task}>" for task in TASKS))
 STATEMENT = "Solve 3 x + 4 = 10."
 PROOF = "To solve this problem, we start.\n3 x = 6.\nx = 3.\nThe answer is 3."
 SIGNS = (*"<>/3x^2.:()- $\n\u2264\u00e9", "</", "###", "**", "-3", "<=", "- ", "7/2", "0.5", "1.")
@@ -135,10 +135,9 @@ def report(*verdicts: StepVerdict, verdict: Verdict) -> OracleReport:
 def test_the_right_marks_of_a_report() -> None:
     steps = (StepVerdict.FILLER, StepVerdict.VALID, StepVerdict.FALSE, StepVerdict.UNREADABLE)
     wrong = report(*steps, verdict=Verdict.HAS_ERRORS)
-    assert marks_answer(wrong) == "1 note 2 ok 3 false 4 false has_errors"
+    assert critique_answer(marks_of_report(wrong), wrong.verdict) == "1 note 2 ok 3 false 4 false has_errors"
     stops = report(StepVerdict.FILLER, *[StepVerdict.VALID] * 3, verdict=Verdict.HAS_ERRORS)
-    assert marks_answer(stops) == "1 note 2 ok 3 ok 4 ok 5 missing has_errors"
-    assert marks_of_report(stops)[-1] is Mark.MISSING
+    assert critique_answer(marks_of_report(stops), stops.verdict) == "1 note 2 ok 3 ok 4 ok 5 missing has_errors"
 
 
 @given(MARKS, st.booleans(), st.sampled_from(Verdict))

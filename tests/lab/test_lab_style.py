@@ -14,7 +14,6 @@ from maxproof.lab.oracle import grade
 from maxproof.lab.style import (
     GIVEN_OPENERS,
     LONG_CHARS,
-    PLAIN,
     SECTION_TITLES,
     TASK_OPENERS,
     StyleMix,
@@ -102,7 +101,7 @@ def test_styles_are_drawn_at_the_rates_of_the_mix() -> None:
     shares = [sum(style.opener in kind for style in styles) / 4_000 for kind in (TASK_OPENERS, GIVEN_OPENERS)]
     assert shares == pytest.approx([StyleMix().task, StyleMix().given], abs=0.03)
     assert sum(style.verification for style in styles) / 4_000 == pytest.approx(0.15, abs=0.03)
-    assert PLAIN.draw(rng) == Style()
+    assert StyleMix(0, 0, 0, 0, 0, 0).draw(rng) == Style()
 
 
 @pytest.mark.parametrize("rates", [{"task": 0.9, "given": 0.2}, {"headers": 1.1}, {"filler": -0.1}])

@@ -10,12 +10,12 @@ import pytest
 
 from maxproof.lab import teacher
 from maxproof.lab.canonical import canonical, token_count
-from maxproof.lab.dialogue import SPECIAL_TOKENS, TASKS, Mark, read_choice, read_marks, read_summary
+from maxproof.lab.dialogue import TASKS, Mark, read_choice, read_marks, read_summary
 from maxproof.lab.domains import read_question
 from maxproof.lab.generate import split_of
 from maxproof.lab.lessons import clean_examples
 from maxproof.lab.oracle import grade
-from maxproof.lab.style import PLAIN, StyleMix
+from maxproof.lab.style import StyleMix
 from maxproof.lab.teacher import (
     Questions,
     TeacherSettings,
@@ -72,7 +72,7 @@ def unnumbered(proof: str) -> str:
 def test_every_example_is_well_formed_and_fits_the_model(task: str) -> None:
     for split, example in [("train", one) for one in taught(task)] + [("validation", one) for one in right(task)]:
         assert example.prompt.startswith(f"<{task}> ")
-        assert not any(token in example.answer for token in SPECIAL_TOKENS)
+        assert not any(f"<{name}>" in example.answer for name in ("pad", "unk", "end", "sep", "nl", *TASKS))
         question, rest = parts(example.prompt)
         assert split_of(question) == split
         assert len(rest) == {"prove": 0, "verify": 1, "rewrite": 1}.get(task, 2)
@@ -94,7 +94,7 @@ def test_same_seed_same_corpus() -> None:
 
 
 def test_tasks_are_mixed_by_their_shares() -> None:
-    settings = replace(LEVEL_1, shares={"prove": 3.0, "rewrite": 1.0}, style=PLAIN)
+    settings = replace(LEVEL_1, shares={"prove": 3.0, "rewrite": 1.0}, style=StyleMix(0, 0, 0, 0, 0, 0))
     count = Counter(example.prompt.split()[0] for example in islice(corpus(settings, 0), 300))
     assert set(count) == {"<prove>", "<rewrite>"}
     assert count["<prove>"] / 300 == pytest.approx(0.75, abs=0.1)

@@ -97,7 +97,7 @@ class RightModel:
         shown = right if first == dialogue.numbered(right) else draft
         report = grade(self.problem.question, shown)
         if task == "<verify>":
-            return dialogue.marks_answer(report)
+            return dialogue.critique_answer(dialogue.marks_of_report(report), report.verdict)
         if task == "<summarise>":
             return dialogue.summary_answer(self.problem.question.techniques[0], dialogue.marks_of_report(report))
         return "first" if shown == right else "second"

@@ -29,7 +29,6 @@ from maxproof.lab.types import OracleReport, StepVerdict
 from maxproof.verifier.types import LocatedError, Verdict
 
 TASKS = ("prove", "verify", "patch", "rewrite", "summarise", "rank")
-SPECIAL_TOKENS = ("<pad>", "<unk>", "<end>", "<sep>", "<nl>", *(f"<{task}>" for task in TASKS))
 
 MAX_STATEMENT_TOKENS = 48
 MAX_PROOF_TOKENS = 130
@@ -174,18 +173,16 @@ def read_proof(answer: str) -> str:
 
 
 def marks_of_report(report: OracleReport) -> tuple[Mark, ...]:
-    """The right marks: those of the oracle's sentences, then `MISSING` if no false one explains that the goal isn't
-    reached, or nothing else why the proof isn't right."""
+    """The right marks of a proof. The report must be that of its `canonical` text, unclipped.
+
+    They are those of the oracle's sentences, then `MISSING` if no false one explains that the goal isn't reached, or
+    nothing else why the proof isn't right.
+    """
     marks = tuple(_MARK_OF_STEP[sentence.verdict] for sentence in report.sentences)
     wrong = report.verdict is not Verdict.NO_ERRORS
     stops = not report.goal and Mark.FALSE not in marks
     unexplained = not any(mark.is_error for mark in marks)
     return (*marks, Mark.MISSING) if wrong and (stops or unexplained) else marks
-
-
-def marks_answer(report: OracleReport) -> str:
-    """The right answer to a verify prompt. The report must be that of the proof's `canonical` text, unclipped."""
-    return critique_answer(marks_of_report(report), report.verdict)
 
 
 def critique_answer(marks: Sequence[Mark], verdict: Verdict) -> str:

@@ -190,10 +190,12 @@ class GreatestCommonDivisor:
 
 
 def quotients(steps: tuple[Division, ...]) -> str:
+    """The quotients in order, as 1, 2, 3 or 4+: the part of a question's structure that its divisions are."""
     return " ".join(str(step.quotient) if step.quotient < 4 else "4+" for step in steps)
 
 
 def level_of(steps: int, table: Mapping[int, tuple[int, ...]]) -> int:
+    """The lowest level, 1 to 4, with as many `steps`; `table` has the numbers of steps of each, smallest first."""
     return next((level for level, counts in table.items() if steps <= counts[-1]), 4)
 
 

@@ -33,11 +33,15 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
+    """`name` is one small letter."""
+
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Negative:
+    """`inner` with a minus sign before it."""
+
     inner: Node
 
 

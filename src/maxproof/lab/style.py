@@ -70,10 +70,6 @@ class StyleMix:
         )
 
 
-PLAIN = StyleMix(0, 0, 0, 0, 0, 0)
-"""Nothing but claims."""
-
-
 def render(claims: Sequence[str], style: Style, rng: Random, leaps: frozenset[int] = frozenset()) -> str:
     """The claims as a text in canonical form, one sentence a line.
 
