@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 
 import pytest
+from judge_fakes import GOOD, PROBLEM, TEXT, OneByOne, Waves
 
 from maxproof.models.types import Answer, Call, CallFailed, CallNotRun, FailureKind, NoAnswer
 from maxproof.problems import InputError, Problem
@@ -13,54 +13,17 @@ from maxproof.training.reward import VerifierReward, candidate_id
 from maxproof.training.types import Reward, Rollout
 from maxproof.verifier import ScoreState, VerifierSettings
 
-PROBLEM = Problem(id="p", statement="Show that 1 + 1 = 2.", reference="Count.", rubric="7 points for counting.")
-GOOD = "<assessment>fine</assessment><errors>none</errors><verdict>no_errors</verdict>"
 GAPS = (
     "<assessment>one gap</assessment><errors>1. Location: line 1\nThe sum is not shown.</errors>"
     "<verdict>minor_gaps</verdict>"
 )
-TEXT = "We count one and one more, which makes two, and that was to be shown."
 
 
 def rollouts(count: int, *, text: str = TEXT, finished: bool = True) -> list[Rollout]:
     return [Rollout(0, "p", index // 8, index % 8, "prove it", text, finished) for index in range(count)]
 
 
-class Waves:
-    """Answers only when nothing else can move: each round of answers is one latency."""
-
-    def __init__(self, reply: str = GOOD) -> None:
-        self.reply = reply
-        self.waiting: list[asyncio.Future[None]] = []
-        self.sizes: list[int] = []
-        self.calls: list[Call] = []
-
-    async def ask(self, call: Call) -> Answer:
-        self.calls.append(call)
-        place = asyncio.get_running_loop().create_future()
-        self.waiting.append(place)
-        await place
-        return Answer(self.reply)
-
-    async def ask_samples(self, calls: Sequence[Call]) -> list[Answer | NoAnswer]:
-        return [await self.ask(call) for call in calls]
-
-    async def drive(self, work: asyncio.Task[list[Reward]]) -> None:
-        while not work.done():
-            seen = -1
-            while seen != len(self.waiting) and not work.done():
-                seen = len(self.waiting)
-                for _ in range(20):  # everything that is able to move has moved
-                    await asyncio.sleep(0)
-            if not self.waiting:
-                continue
-            self.sizes.append(len(self.waiting))
-            wave, self.waiting = self.waiting, []
-            for place in wave:
-                place.set_result(None)
-
-
-class Script:
+class Script(OneByOne):
     """Answers at once, by the judge's name."""
 
     def __init__(self, by_judge: dict[str, str | NoAnswer]) -> None:
@@ -73,15 +36,6 @@ class Script:
         if isinstance(reply, NoAnswer):
             raise reply
         return Answer(reply)
-
-    async def ask_samples(self, calls: Sequence[Call]) -> list[Answer | NoAnswer]:
-        found: list[Answer | NoAnswer] = []
-        for call in calls:
-            try:
-                found.append(await self.ask(call))
-            except NoAnswer as error:
-                found.append(error)
-        return found
 
 
 def scripted(**changes: str | NoAnswer) -> Script:

@@ -3,153 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
 pytest.importorskip("starlette", reason="needs the extra serve")
 
-from hypothesis import given
-from hypothesis import strategies as st
+from judge_fakes import TEXT, Waves
+from serve_fakes import Fixed, answers, made, metrics, post, request
 
 from maxproof.models.types import Answer, Call, CallFailed, CallNotRun, FailureKind, NoAnswer
-from maxproof.problems import InputError, Problem
-from maxproof.training.serve.app import Limits, reward_app
-from maxproof.training.serve.requests import read_items
+from maxproof.problems import InputError
 from maxproof.training.serve.scoring import Scorer
 from maxproof.verifier import VerifierSettings
-
-PROBLEM = Problem(id="p", statement="Show that 1 + 1 = 2.", reference="Count.", rubric="7 points for counting.")
-PROBLEMS = {"p": PROBLEM}
-GOOD = "<assessment>fine</assessment><errors>none</errors><verdict>no_errors</verdict>"
-TEXT = "We count one and one more, which makes two, and that was to be shown."
-
-
-class Waves:
-    """Answers only when nothing else can move: each round of answers is one latency."""
-
-    def __init__(self) -> None:
-        self.waiting: list[asyncio.Future[None]] = []
-        self.sizes: list[int] = []
-        self.calls: list[Call] = []
-
-    async def ask(self, call: Call) -> Answer:
-        self.calls.append(call)
-        place = asyncio.get_running_loop().create_future()
-        self.waiting.append(place)
-        await place
-        return Answer(GOOD)
-
-    async def ask_samples(self, calls: Sequence[Call]) -> list[Answer | NoAnswer]:
-        return [await self.ask(call) for call in calls]
-
-    async def settle(self) -> None:
-        """Until everything that is able to move has moved."""
-        seen = -1
-        while seen != len(self.calls):
-            seen = len(self.calls)
-            for _ in range(50):
-                await asyncio.sleep(0)
-
-    async def drive(self, *work: asyncio.Task[Any]) -> None:
-        while not all(task.done() for task in work):
-            await self.settle()
-            if self.waiting:
-                self.sizes.append(len(self.waiting))
-                wave, self.waiting = self.waiting, []
-                for place in wave:
-                    place.set_result(None)
-
-
-class Fixed:
-    """One outcome for every call of a judge, by its name."""
-
-    def __init__(self, **by_judge: str | Exception) -> None:
-        self.by_judge = {"rubric-1": GOOD, "rubric-2": GOOD, "free": GOOD} | by_judge
-        self.asked = 0
-
-    async def ask(self, call: Call) -> Answer:
-        self.asked += 1
-        reply = self.by_judge[call.address.judge]
-        if isinstance(reply, Exception):
-            raise reply
-        return Answer(reply)
-
-    async def ask_samples(self, calls: Sequence[Call]) -> list[Answer | NoAnswer]:
-        found: list[Answer | NoAnswer] = []
-        for call in calls:
-            try:
-                found.append(await self.ask(call))
-            except NoAnswer as error:
-                found.append(error)
-        return found
-
-
-class Reply:
-    def __init__(self, status: int, headers: dict[str, str], body: bytes) -> None:
-        self.status, self.headers, self.body = status, headers, body
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-
-async def request(app: Any, method: str, path: str, body: bytes = b"", *, announced: int | None = None) -> Reply:
-    """One request through the application itself, the body in two parts."""
-    length = str(len(body) if announced is None else announced).encode()
-    scope = {
-        "type": "http",
-        "asgi": {"version": "3.0"},
-        "http_version": "1.1",
-        "method": method,
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": b"",
-        "root_path": "",
-        "scheme": "http",
-        "headers": [(b"content-length", length)],
-        "server": ("test", 80),
-        "client": ("test", 1),
-    }
-    half = len(body) // 2
-    parts = [
-        {"type": "http.request", "body": body[:half], "more_body": True},
-        {"type": "http.request", "body": body[half:], "more_body": False},
-    ]
-    sent: list[dict[str, Any]] = []
-
-    async def receive() -> dict[str, Any]:
-        return parts.pop(0) if parts else {"type": "http.disconnect"}
-
-    async def send(message: dict[str, Any]) -> None:
-        sent.append(message)
-
-    await app(scope, receive, send)
-    headers = {key.decode().lower(): value.decode() for key, value in sent[0]["headers"]}
-    return Reply(sent[0]["status"], headers, b"".join(part.get("body", b"") for part in sent[1:]))
-
-
-async def post(app: Any, items: object) -> Reply:
-    return await request(app, "POST", "/v1/rewards", json.dumps({"items": items}).encode())
-
-
-def made(caller: Any, *, limit: int = 32, queue: int = 1000, body_bytes: int = 1 << 20) -> Any:
-    return reward_app(Scorer(VerifierSettings(), caller, limit=limit), PROBLEMS, Limits(queue, body_bytes))
-
-
-def answers(count: int, first: int = 0) -> list[dict[str, str]]:
-    return [{"problem_id": "p", "answer": f"{TEXT} Number {index}."} for index in range(first, first + count)]
-
-
-async def metrics(app: Any) -> dict[str, float]:
-    reply = await request(app, "GET", "/metrics")
-    assert reply.headers["content-type"].startswith("text/plain; version=0.0.4")
-    lines = [line for line in reply.body.decode().splitlines() if not line.startswith("#")]
-    return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in lines}
-
 
 # --- concurrency ------------------------------------------------------------------------------------------------------
 
@@ -295,73 +162,6 @@ async def test_calls_that_are_under_way_end_before_judges_that_are_gone_are_told
 async def test_half_a_surrogate_pair_is_text_like_any_other() -> None:
     body = b'{"items": [{"problem_id": "p", "answer": "' + TEXT.encode() + b' \\ud800"}]}'
     assert (await request(made(Fixed()), "POST", "/v1/rewards", body)).json["rewards"] == [1.0]
-
-
-# --- what is refused --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("body", "field", "told"),
-    [
-        (b"{", None, "not JSON at character 1"),
-        (b"\xff\xfe{}", None, "not JSON"),
-        (b"[" * 200_000, None, "nested too deeply"),
-        (b"[]", None, "expected an object"),
-        (b'{"items": NaN}', None, "not JSON"),
-        (b"{}", "items", "at least one"),
-        (b'{"items": []}', "items", "at least one"),
-        (b'{"items": [], "item": 1}', "item", "unknown field"),
-        (b'{"items": ["a"]}', "items[0]", "expected an object"),
-        (b'{"items": [{"problem_id": "p"}]}', "items[0].answer", "expected a text"),
-        (
-            b'{"items": [{"problem_id": "p", "answer": "a"}, {"problem_id": "q", "answer": "a"}]}',
-            "items[1].problem_id",
-            "no problem",
-        ),
-        (b'{"items": [{"problem_id": 3, "answer": "a"}]}', "items[0].problem_id", "expected a text"),
-        (b'{"items": [{"answer": "a"}]}', "items[0]", "expected problem_id, or a statement"),
-        (b'{"items": [{"problem_id": "p", "statement": "s", "answer": "a"}]}', "items[0].statement", "one of the two"),
-        (b'{"items": [{"statement": ["s"], "answer": "a"}]}', "items[0].statement", "expected text, got a list"),
-        (b'{"items": [{"rubric": "r", "answer": "a"}]}', "items[0]", "no statement"),
-        (b'{"items": [{"problem_id": "p", "answer": "a", "finished": 1}]}', "items[0].finished", "true or false"),
-        (b'{"items": [{"problem_id": "p", "answer": "a", "solution": "b"}]}', "items[0].solution", "unknown field"),
-        (b'{"items": [{"problem_id": "p", "answer": ' + b"9" * 5000 + b"}]}", None, "not JSON"),
-    ],
-)
-async def test_a_bad_body_is_told_with_item_and_field(body: bytes, field: str | None, told: str) -> None:
-    caller = Fixed()
-    reply = await request(made(caller), "POST", "/v1/rewards", body)
-    assert reply.status == 400, reply.body
-    assert told in reply.json["error"]["message"]
-    assert reply.json["error"]["field"] == field
-    assert caller.asked == 0
-
-
-@given(
-    st.binary(max_size=200)
-    | st.recursive(
-        st.none() | st.text(max_size=5) | st.integers(),
-        lambda inner: (
-            st.lists(inner, max_size=3)
-            | st.dictionaries(st.sampled_from(["items", "answer", "problem_id", "x"]), inner)
-        ),
-        max_leaves=8,
-    ).map(lambda value: json.dumps(value).encode())
-)
-def test_any_body_is_read_or_refused(body: bytes) -> None:
-    try:
-        items = read_items(body, PROBLEMS, 5)
-    except InputError:
-        return
-    assert 1 <= len(items) <= 5
-
-
-async def test_a_large_body_is_refused_before_or_while_it_comes() -> None:
-    app = made(Fixed(), body_bytes=1000)
-    body = json.dumps({"items": [{"problem_id": "p", "answer": "x" * 2000}]}).encode()
-    for announced in (len(body), 10):
-        reply = await request(app, "POST", "/v1/rewards", body, announced=announced)
-        assert (reply.status, reply.json["error"]["message"].startswith("the body is larger")) == (413, True)
 
 
 # --- health, metrics, log ---------------------------------------------------------------------------------------------

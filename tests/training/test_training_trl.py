@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from judge_fakes import FAIR_PANEL, GOOD, OneByOne
 
 from maxproof.lab.generate import problems
-from maxproof.lab.judges import PANEL, LabJudges
+from maxproof.lab.judges import LabJudges
 from maxproof.models.types import Answer, Call, CallFailed, CallNotRun, FailureKind, NoAnswer
 from maxproof.problems import InputError, Problem
 from maxproof.training.reward import VerifierReward
@@ -20,7 +20,6 @@ from maxproof.training.trl import NotJudged, local_reward, text_of
 from maxproof.verifier import VerifierSettings
 
 MADE = [made.problem for made in problems("train", 4, 0)]
-GOOD = "<assessment>fine</assessment><errors>none</errors><verdict>no_errors</verdict>"
 BAD = (
     '<assessment>no</assessment><errors>1. Location: "all"\nDescription: nothing</errors>'
     "<verdict>fundamentally_wrong</verdict>"
@@ -28,10 +27,10 @@ BAD = (
 
 
 def lab_reward() -> VerifierReward:
-    return VerifierReward(VerifierSettings(), lambda _: LabJudges(PANEL), MADE)
+    return VerifierReward(VerifierSettings(), lambda _: LabJudges(FAIR_PANEL), MADE)
 
 
-class Judges:
+class Judges(OneByOne):
     """Answers by number of verified rollout, in the order in which they are asked: GOOD, BAD, or no answer."""
 
     def __init__(self, *outcomes: str | NoAnswer) -> None:
@@ -44,15 +43,6 @@ class Judges:
         if isinstance(outcome, NoAnswer):
             raise outcome
         return Answer(outcome)
-
-    async def ask_samples(self, calls: Sequence[Call]) -> list[Answer | NoAnswer]:
-        found: list[Answer | NoAnswer] = []
-        for call in calls:
-            try:
-                found.append(await self.ask(call))
-            except NoAnswer as error:
-                found.append(error)
-        return found
 
 
 def judged(problem: Problem, *outcomes: str | NoAnswer) -> VerifierReward:

@@ -8,9 +8,10 @@ from functools import partial
 from typing import Any
 
 import pytest
+from judge_fakes import FAIR_PANEL
 
 from maxproof.lab.generate import problems
-from maxproof.lab.judges import PANEL, LabJudges
+from maxproof.lab.judges import LabJudges
 from maxproof.models.types import Caller, CallFailed, CallNotRun, FailureKind, NoAnswer
 from maxproof.problems import InputError
 from maxproof.training.reward import VerifierReward
@@ -55,7 +56,7 @@ async def one(score: Any, text: str, **changes: Any) -> Any:
 
 
 async def test_one_number_an_answer() -> None:
-    score = local_score(verifier(LabJudges(PANEL)))
+    score = local_score(verifier(LabJudges(FAIR_PANEL)))
     assert await one(score, PROBLEM.reference or "") == 1.0
     assert await one(score, "I have no idea what to do here.") == 0.0
     async with asyncio.TaskGroup() as group:  # as many at once as there are rollouts
@@ -71,11 +72,11 @@ async def test_not_scored_is_raised_never_a_zero(why: NoAnswer) -> None:
 
 async def test_the_server_is_asked_by_coroutine_functions_only() -> None:
     assert inspect.iscoroutinefunction(compute_score)
-    assert inspect.iscoroutinefunction(local_score(verifier(LabJudges(PANEL))))
+    assert inspect.iscoroutinefunction(local_score(verifier(LabJudges(FAIR_PANEL))))
 
 
 @pytest.mark.parametrize("extra", [None, {}, {"problem_id": None}])
 async def test_a_row_without_a_problem_is_refused(extra: dict[str, Any] | None) -> None:
-    for score in (compute_score, local_score(verifier(LabJudges(PANEL)))):
+    for score in (compute_score, local_score(verifier(LabJudges(FAIR_PANEL)))):
         with pytest.raises(InputError, match=r"extra_info\.problem_id"):
             await one(score, "text", extra_info=extra)
