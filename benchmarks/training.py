@@ -1,8 +1,6 @@
 """Tokens a second of sampling and of supervised training, beside the bound that the processor's arithmetic sets.
 
-The bound is measured in the same run on the same threads: the rate of a large matrix product, over the operations that
-a token costs by `flops_per_token` (three times as many in training). What is missing to it goes to attention over the
-cache, which reads memory rather than computes, to element-wise work, and to the overhead of calls.
+What is measured and what the bound is: `maxproof.training.speed`.
 
 Weights are random and so are texts: speed does not depend on what is learnt, except that untrained answers rarely end,
 so the batch stays full to the end. Data handling (tokenising, batching) is counted, saving is not.
@@ -11,19 +9,22 @@ so the batch stays full to the end. Data handling (tokenising, batching) is coun
 from __future__ import annotations
 
 import os
-import tempfile
-import time
-from pathlib import Path
 from random import Random
 
 import torch
 
 from benchmarks.report import print_table
 from maxproof.training.checkpoint import Checkpoint, new_checkpoint
-from maxproof.training.model import flops_per_token, parameter_count, use_threads
-from maxproof.training.sampling import sample
+from maxproof.training.model import parameter_count, use_threads
 from maxproof.training.settings import ModelShape, SamplingSettings, SftSettings
-from maxproof.training.sft import train_sft
+from maxproof.training.speed import (
+    SAMPLING_PASSES,
+    SFT_PASSES,
+    bound_tokens_per_s,
+    product_flops_per_s,
+    sampling_speed,
+    sft_speed,
+)
 from maxproof.training.tokenizer import build_tokenizer
 from maxproof.training.types import Example
 
@@ -38,13 +39,12 @@ def run(*, quick: bool) -> None:
     before = torch.get_num_threads()
     for threads in range(1, 1 + (1 if quick else min(2, os.cpu_count() or 1))):
         use_threads(threads)
-        bound = _flops_per_second()
-        for name, measure, factor in (("sampling", _sampling, 1), ("training", _training, 3)):
+        product = product_flops_per_s()
+        for name, measure, passes in (("sampling", _sampling, SAMPLING_PASSES), ("training", _training, SFT_PASSES)):
             speed = measure(start, quick)
-            length = (_PROMPT + _ANSWER) // 2
-            attainable = bound / (factor * flops_per_token(start.model.shape, start.model.vocabulary, length))
+            attainable = bound_tokens_per_s(start.model, product, (_PROMPT + _ANSWER) / 2, passes)
             rows.append(
-                (name, threads, round(speed), round(attainable), f"{speed / attainable:.0%}", f"{bound / 1e9:.0f}")
+                (name, threads, round(speed), round(attainable), f"{speed / attainable:.0%}", f"{product / 1e9:.0f}")
             )
     use_threads(before)
     print_table(
@@ -55,48 +55,19 @@ def run(*, quick: bool) -> None:
     )
 
 
-def _flops_per_second() -> float:
-    left, right = torch.randn(1024, 1024), torch.randn(1024, 1024)
-    best = 0.0
-    for _ in range(12):
-        started = time.perf_counter()
-        torch.mm(left, right)
-        best = max(best, 2 * 1024**3 / (time.perf_counter() - started))
-    return best
-
-
 def _sampling(start: Checkpoint, quick: bool) -> float:
-    """Sampled tokens a second, prompts included in the time; the best of three."""
     count = 256 if quick else 1024
     prompts = [f"<prove> {_text(Random(row // 8), _PROMPT - 2)} <sep>" for row in range(count)]
-    settings = SamplingSettings(max_new_tokens=_ANSWER)
-    best = 0.0
-    for _ in range(3):
-        started = time.perf_counter()
-        answers = sample(start.model, start.tokenizer, prompts, settings, range(count))
-        best = max(best, sum(len(answer.ids) for answer in answers) / (time.perf_counter() - started))
-    return best
+    return sampling_speed(start, prompts, SamplingSettings(max_new_tokens=_ANSWER), repeats=3)[0]
 
 
 def _training(start: Checkpoint, quick: bool) -> float:
-    """Tokens a second that were trained on, prompts included and padding not."""
     random = Random(0)
     examples = [
         Example(f"<prove> {_text(random, _PROMPT - 2)} <sep>", _text(random, random.randrange(_ANSWER // 2, _ANSWER)))
         for _ in range(2048)
     ]
-    settings = SftSettings(steps=15 if quick else 60, save_every=1000)
-    speeds: list[float] = []
-    with tempfile.TemporaryDirectory() as folder:
-        train_sft(
-            start,
-            examples,
-            settings,
-            Path(folder) / "run",
-            0,
-            progress=lambda step, steps, loss, speed, left: speeds.append(speed),
-        )
-    return speeds[-2]  # the last one includes a save
+    return sft_speed(start, examples, SftSettings(), 14 if quick else 59)
 
 
 def _text(random: Random, length: int) -> str:
