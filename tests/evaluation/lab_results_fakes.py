@@ -40,13 +40,22 @@ def measured(passes: int, greedy: int = 0) -> dict[str, Any]:
     }
 
 
-def arm(name: str, seed: int, starts: tuple[float, float, int], ends: tuple[float, float, int]) -> dict[str, Any]:
-    """An arm of RL: (train score, oracle score, false positives of 100) in its first and in its last 12 steps."""
+def arm(
+    name: str,
+    seed: int,
+    starts: tuple[float, float, int],
+    ends: tuple[float, float, int],
+    headers: tuple[float, float] = (0.0, 0.0),
+) -> dict[str, Any]:
+    """An arm of RL: (train score, oracle score, false positives of 100) in its first and in its last 12 steps.
+
+    `headers`: share of texts with headers, likewise.
+    """
     curve = []
     for step in range(24):
         train, oracle, wrong = starts if step < 12 else ends
         curve.append({"step": step, **tally([(None, None, "x")]), "samples": 100, "not_scored": 1, "train": train})
-        curve[-1] |= {"oracle": oracle, "false_positives": wrong, "passes": 10}
+        curve[-1] |= {"oracle": oracle, "false_positives": wrong, "passes": 10, "headers": headers[step >= 12]}
     judged = {
         **tally([(1.0, 0.0, "We are given"), (1.0, 1.0, "x")]),
         "by_problem": {key: mean_rate(0.5) for key in ("train", "oracle", "false_positives")},
@@ -135,7 +144,7 @@ def everything(**changed: Any) -> dict[str, Any]:
         "base": {"parameters": 1000, "vocabulary": 300, "seconds": 5.0},
         "measure-base": measured(2, 2),
         "measure-panel-0": measured(6, 8),
-        **{f"biased-{seed}": arm("biased", seed, (0.5, 0.4, 5), (0.9, 0.3, 40)) for seed in (0, 1)},
+        **{f"biased-{seed}": arm("biased", seed, (0.5, 0.4, 5), (0.9, 0.3, 40), (0.1, 0.4)) for seed in (0, 1)},
         **{f"panel-{seed}": arm("panel", seed, (0.4, 0.4, 5), (0.6, 0.6, 5)) for seed in (0, 1)},
         "harvest": {"kept": 3, "seconds": 0.1},
         "verifier": {

@@ -13,8 +13,9 @@ from maxproof.evaluation.lab.blocks import Charts, Code, Section, Table, Text, t
 from maxproof.evaluation.lab.charts import Series, legend, line_chart, mean_band
 from maxproof.evaluation.lab.profile import profile_named
 from maxproof.evaluation.lab.report import write_report
+from maxproof.evaluation.lab.reproduce_section import reproduce_section
 from maxproof.evaluation.lab.results import read_results
-from maxproof.evaluation.lab.sections import all_sections, reproduce_section
+from maxproof.evaluation.lab.sections import all_sections
 from maxproof.evaluation.lab.stages import RESULT, stage_folder
 from maxproof.problems import InputError
 
@@ -123,7 +124,7 @@ def test_a_report_is_written_from_a_run_folder(tmp_path: Path) -> None:
     assert "measure-merged" in results.waiting
     html, markdown = write_report(tmp_path)
     assert html.name == "report.html"
-    assert "3 of 6 held-out problems" in markdown.read_text(encoding="utf-8")
+    assert f"3 of {PROFILE.search_problems} held-out problems" in markdown.read_text(encoding="utf-8")
 
 
 def test_a_command_is_given_only_where_it_gives_the_same_profile() -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from lab_results_fakes import (
     arm,
@@ -21,7 +22,8 @@ from lab_results_fakes import (
 
 from maxproof.evaluation.lab.blocks import Section, Table, to_markdown
 from maxproof.evaluation.lab.cells import NOT_YET, counted, difference, in_most, interval, judgement, points, rate
-from maxproof.evaluation.lab.hacking_section import growth, hacking_section
+from maxproof.evaluation.lab.hacking_section import drifted, growth, hacking_section
+from maxproof.evaluation.lab.reproduce_section import reproduce_section, wall_time
 from maxproof.evaluation.lab.search_section import search_section
 from maxproof.evaluation.lab.sections import (
     all_sections,
@@ -77,17 +79,49 @@ def test_a_seed_that_is_missing_is_named() -> None:
 # --- reward hacking ---------------------------------------------------------------------------------------------------
 
 
-def hacking(biased_end: tuple[float, float, int], panel_end: tuple[float, float, int]) -> list[str]:
+def hacking(
+    biased_end: tuple[float, float, int],
+    panel_end: tuple[float, float, int],
+    biased_headers: tuple[float, float],
+    panel_headers: tuple[float, float],
+) -> list[str]:
     results = everything(
-        **{f"biased_{s}": arm("biased", s, (0.5, 0.4, 5), biased_end) for s in (0, 1)},
-        **{f"panel_{s}": arm("panel", s, (0.4, 0.4, 5), panel_end) for s in (0, 1)},
+        **{f"biased_{s}": arm("biased", s, (0.5, 0.4, 5), biased_end, biased_headers) for s in (0, 1)},
+        **{f"panel_{s}": arm("panel", s, (0.4, 0.4, 5), panel_end, panel_headers) for s in (0, 1)},
     )
     return list(claims_of(hacking_section(results_of(results))).values())
 
 
 def test_claims_on_hacking_follow_the_numbers() -> None:
-    assert hacking((0.9, 0.3, 40), (0.6, 0.6, 5)) == ["holds (2 of 2 seeds)"] * 4
-    assert hacking((0.5, 0.5, 9), (0.6, 0.45, 8)) == ["does NOT hold (0 of 2 seeds)"] * 4
+    found = hacking((0.9, 0.3, 40), (0.6, 0.6, 5), (0.1, 0.3), (0.1, 0.29))
+    assert found == ["holds (2 of 2 seeds)"] * 6
+    found = hacking((0.5, 0.5, 9), (0.6, 0.45, 8), (0.1, 0.29), (0.1, 0.3))
+    assert found == ["does NOT hold (0 of 2 seeds)"] * 6
+
+
+@pytest.mark.parametrize("key", ["given", "headers", "verification"])
+def test_any_packaging_that_spreads_is_drift_and_others_are_not(key: str) -> None:
+    run = arm("biased", 0, (0.5, 0.4, 5), (0.5, 0.4, 5))
+    assert not drifted(run)
+    for point in run["curve"][12:]:
+        point["opener"] = 1.0
+    assert not drifted(run)
+    for point in run["curve"][12:]:
+        point[key] = 0.25
+    assert drifted(run)
+
+
+def test_a_share_that_grew_among_few_texts_has_not_drifted() -> None:
+    run = arm("biased", 0, (0.5, 0.4, 5), (0.5, 0.4, 5), (0.25, 0.5))
+    for point in run["curve"]:
+        point |= {"samples": 2, "not_scored": 0, "false_positives": 0}
+    assert not drifted(run)
+
+
+def test_claims_that_need_no_interval_say_so() -> None:
+    told = [*claims_of(hacking_section(results_of(everything()))), *claims_of(merge_section(results_of(everything())))]
+    assert len(told) == 9
+    assert all(("by point estimates" in text) != ("intervals apart" in text) for text in told)
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 1), (1, 2), (2, 5)])
@@ -240,6 +274,57 @@ def test_what_the_search_said_of_itself_is_held_against_the_oracle() -> None:
     assert "said `passed` of 2 returned proofs, of which 1 are right by the oracle" in text
 
 
+def test_provers_and_searches_say_on_what_problems() -> None:
+    results = results_of(everything(), searched([(0.0, 0.0, 7.0)]))
+    wide = replace(results, profile=results.profile.model_copy(update={"levels": (1, 2), "domains": None}))
+    for section in (provers_section, search_section):
+        assert "held-out problems, level 1 of the domain inequalities" in to_markdown("t", "s", [section(results)])
+        text = to_markdown("t", "s", [section(wide)])
+        assert "held-out problems, levels 1, 2 of the domains linear, inequalities, modular, sums" in text
+
+
+def test_outcomes_without_a_planned_count_stay_readable() -> None:
+    rows = searched([(0.0, 0.0, 7.0)] * 2)
+    assert "prompts included: - candidates" in to_markdown("t", "s", [search_section(results_of(everything(), rows))])
+    for row, planned in zip(rows, (40, 61), strict=True):
+        row["best_of_equal"]["planned"] = planned
+    text = to_markdown("t", "s", [search_section(results_of(everything(), rows))])
+    assert "prompts included: 50.5 candidates" in text
+
+
+# --- cost ------------------------------------------------------------------------------------------------------------
+
+
+def test_costs_that_older_results_lack_are_not_invented() -> None:
+    section = reproduce_section(results_of(everything()))
+    rows = table(section, "stage")
+    assert rows["base"] == ("5", "-")
+    assert rows["all, one thread each"][1] == "-"
+    assert table(section, "tokens a second")["RL, training"] == ("not measured", "-", "-")
+    assert "pauses included: -." in to_markdown("t", "s", [section])
+
+
+def test_time_memory_and_speed_are_shown() -> None:
+    results = everything()
+    for number, result in enumerate(results.values()):
+        result |= {"seconds": 9.0, "started": 100.0 + number, "ended": 110.0 + number}
+        result |= {"peak_mib": 500 + number, "peak_mib_before": 500}
+    speed = {"gflops": 50.0, "tokens_per_s": {"sft": {"measured": 2500, "bound": 10000}}}
+    results["base"]["speed"] = speed
+    section = reproduce_section(results_of(results))
+    rows = table(section, "stage")
+    assert (rows["base"], rows["measure-base"]) == (("9", "at most 500"), ("9", "501"))
+    assert rows["all, one thread each"] == (str(9 * len(results)), str(499 + len(results)))
+    speeds = table(section, "tokens a second")
+    assert speeds["base, supervised"] == ("2,500", "10,000", "25%")
+    assert speeds["RL, sampling"] == ("not measured", "-", "-")
+    text = to_markdown("t", "s", [section])
+    assert f"pauses included: {9 + len(results)} s." in text
+    assert "50 GFLOP/s" in text
+    results["merge"]["started"] = None
+    assert wall_time(results.values()) == "-"
+
+
 # --- cells ------------------------------------------------------------------------------------------------------------
 
 
@@ -249,6 +334,7 @@ def test_a_rate_of_nothing_is_no_zero() -> None:
     assert counted(0, 4) == "0.0% [0.0%, 49.0%]"
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=20))
 def test_an_interval_holds_the_mean_and_is_the_same_each_time(values: list[float]) -> None:
     low, high = interval(values)

@@ -119,6 +119,30 @@ def test_a_stage_that_was_stopped_adds_up_its_work(tmp_path: Path) -> None:
     assert 100 <= found["seconds"] < 130
 
 
+def test_a_result_says_what_the_stage_cost(tmp_path: Path) -> None:
+    before = time.time()
+    run_stage(tmp_path, stage("base"), PROFILE)
+    found = read_result(tmp_path, "base") or {}
+    assert before - 1 <= found["started"] <= found["ended"] <= time.time() + 1
+    assert 1 <= found["peak_mib_before"] <= found["peak_mib"] < 2**20
+
+
+@pytest.mark.parametrize(("kept", "started"), [({"started": 12.5}, 12.5), ({}, None)])
+def test_a_stage_began_when_its_first_session_did(
+    tmp_path: Path, kept: dict[str, float], started: float | None
+) -> None:
+    progress = {"share": 0.5, "text": "half", "seconds": 100.0, **kept}
+    write_json(stage_folder(tmp_path, "failing") / "progress.json", progress)
+    with pytest.raises(InputError):
+        run_stage(tmp_path, stage("failing", run="fail"), PROFILE)
+    assert json.loads((stage_folder(tmp_path, "failing") / "progress.json").read_text()) == {
+        **progress,
+        "started": started,
+    }
+    run_stage(tmp_path, stage("failing"), PROFILE)
+    assert (read_result(tmp_path, "failing") or {})["started"] == started
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{"])
 def test_damaged_progress_is_none(tmp_path: Path, text: str) -> None:
     path = stage_folder(tmp_path, "base") / "progress.json"

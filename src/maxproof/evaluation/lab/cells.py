@@ -8,7 +8,9 @@ from statistics import mean
 from typing import Any
 
 from maxproof.evaluation.lab.blocks import Table, Text
+from maxproof.evaluation.lab.profile import LabProfile
 from maxproof.formal.statistics import wilson
+from maxproof.lab.domains import DOMAINS
 
 NOT_YET = Text("Not measured yet: the stages that this section needs are not done.")
 BOOTSTRAPS = 2000
@@ -72,6 +74,13 @@ def judgement(values: Sequence[float]) -> str:
 def claims(*rows: tuple[str, str]) -> Table:
     """Claims, and what became of them here."""
     return Table(("claim", "here"), rows)
+
+
+def world(profile: LabProfile) -> str:
+    """Which problems the study is about, in words."""
+    levels = f"level{'s' if len(profile.levels) > 1 else ''} {', '.join(map(str, profile.levels))}"
+    domains = profile.domains or tuple(DOMAINS)
+    return f"{levels} of the domain{'s' if len(domains) > 1 else ''} {', '.join(domains)}"
 
 
 def in_most(held: Sequence[bool], planned: int) -> str:

@@ -8,7 +8,7 @@ from statistics import mean
 from typing import Any
 
 from maxproof.evaluation.lab.blocks import Section, Table, Text
-from maxproof.evaluation.lab.cells import NOT_YET, claims, counted, difference, judgement, points
+from maxproof.evaluation.lab.cells import NOT_YET, claims, counted, difference, judgement, points, world
 from maxproof.evaluation.lab.results import LabResults
 from maxproof.verifier.types import MAX_POINTS
 
@@ -61,9 +61,10 @@ def search_section(results: LabResults) -> Section:
         "Search",
         (
             Text(
-                f"{len(rows)} of {results.profile.search_problems} held-out problems; the merged model plays every "
-                "role; graded by the exact oracle. Equal budget: on each problem best-of-N may spend the tokens that "
-                "the search spent there, prompts included. The methods share their samples, so differences are paired."
+                f"{len(rows)} of {results.profile.search_problems} held-out problems, {world(results.profile)}; the "
+                "merged model plays every role; graded by the exact oracle. Equal budget: on each problem best-of-N "
+                "may spend the tokens that the search spent there, prompts included: "
+                f"{_planned(rows)} candidates, in the mean. The methods share their samples, so differences are paired."
             ),
             Table(
                 (
@@ -115,6 +116,12 @@ def _origins(rows: Sequence[Row]) -> tuple[tuple[str, ...], ...]:
     for row in rows:
         found.setdefault(str(row["maxproof"].get("origin", "none")), []).append(row["maxproof"]["picked"])
     return tuple((name, str(len(values)), _passes(values)) for name, values in sorted(found.items()))
+
+
+def _planned(rows: Sequence[Row]) -> str:
+    """ "-" for outcomes that don't say it."""
+    planned = [r["best_of_equal"].get("planned") for r in rows]
+    return "-" if None in planned else f"{mean(planned):.1f}"
 
 
 def _said(rows: Sequence[Row]) -> str:

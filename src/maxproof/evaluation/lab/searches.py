@@ -91,7 +91,7 @@ async def _all(
 
 
 async def compare(endpoint: ChatEndpoint, problem: LabProblem, profile: LabProfile) -> dict[str, Any]:
-    """All methods on one problem, graded by the oracle."""
+    """All methods on one problem, graded by the oracle; `planned`: the candidates that equal budget pays for."""
     settings = profile.search
     seed = call_seed(profile.seed, CallAddress("study", problem.problem.id, 0))
     sampling = Sampling(max_tokens=profile.prover.sampling.max_new_tokens)
@@ -116,7 +116,7 @@ async def compare(endpoint: ChatEndpoint, problem: LabProblem, profile: LabProfi
         "one_shot": points_of(problem, first.candidate.text) if first else 0.0,
         "best_of": graded(problem, best_32, spent_32),
         "maxproof": graded(problem, full, spent_full),
-        "best_of_equal": {"candidates": count, **graded(problem, equal, spent_equal)},
+        "best_of_equal": {"planned": count, **graded(problem, equal, spent_equal)},
     }
 
 
@@ -124,7 +124,7 @@ def graded(problem: LabProblem, result: SearchResult, spent: Spent) -> dict[str,
     """What a method returned and what it had, by the oracle: points 0..7.
 
     `picked`: the tournament's winner; `argmax`: the finalist with the highest fitness, lowest id first; `best`: the
-    best in the archive; `best_by_round`: that after each round.
+    best in the archive; `best_by_round`: that after each round; `candidates`: how many the archive holds.
     """
     points = {s.candidate.id: points_of(problem, s.candidate.text) for s in result.standings}
     if not points or result.winner is None:

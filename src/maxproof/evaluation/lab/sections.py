@@ -5,17 +5,16 @@ Whether a published claim holds here is decided by a rule that is written beside
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
-from maxproof.evaluation.lab.blocks import Block, Code, Section, Table, Text
-from maxproof.evaluation.lab.cells import NOT_YET, claims, difference, figure, judgement, rate
+from maxproof.evaluation.lab.blocks import Block, Section, Table, Text
+from maxproof.evaluation.lab.cells import NOT_YET, claims, difference, figure, judgement, rate, world
 from maxproof.evaluation.lab.hacking_section import hacking_section
 from maxproof.evaluation.lab.merging import trades
 from maxproof.evaluation.lab.pipeline import PROVER
-from maxproof.evaluation.lab.profile import is_built_in
+from maxproof.evaluation.lab.reproduce_section import reproduce_section
 from maxproof.evaluation.lab.results import LabResults
 from maxproof.evaluation.lab.search_section import search_section
 from maxproof.formal.statistics import pass_at_k
@@ -59,10 +58,10 @@ def provers_section(results: LabResults) -> Section:
     )
     blocks: list[Block] = [
         Text(
-            f"{first['problems']} held-out problems (test split: shapes not seen in training), "
-            f"{first['samples']} samples each at temperature 1, graded by the exact oracle; a pass is 7 points. "
-            f"The proof expert is {PROVER}. Each model, here and in the sections below, is one training run: intervals "
-            "are over problems and don't say what another seed of training would give."
+            f"{first['problems']} held-out problems, {world(results.profile)} (test split: shapes not seen in "
+            f"training), {first['samples']} samples each at temperature 1, graded by the exact oracle; a pass is 7 "
+            f"points. The proof expert is {PROVER}. Each model, here and in the sections below, is one training run: "
+            "intervals are over problems and don't say what another seed of training would give."
         ),
         Table(
             ("model", "greedy pass@1", *(f"best@{k}" for k in ks), "greedy points", "sampled points"),
@@ -246,7 +245,7 @@ def merge_section(results: LabResults) -> Section:
             claims(
                 *(
                     (
-                        f"The merged model keeps at least half of the {trade} expert's gain",
+                        f"The merged model keeps at least half of the {trade} expert's gain, by point estimates",
                         _keeps_half(merged[trade], start[trade], best[trade]),
                     )
                     for trade in start
@@ -260,25 +259,6 @@ def tried_section() -> Section:
     """The record of settings that were tried while the lab was made."""
     text = (resources.files("maxproof.evaluation.lab") / "tried.md").read_text(encoding="utf-8")
     return Section("What was tried", tuple(Text(line) for line in text.split("\n\n") if line.strip()))
-
-
-def reproduce_section(results: LabResults) -> Section:
-    """Command, versions, sizes, times."""
-    profile = results.profile
-    seconds = tuple((name, f"{r['seconds']:.0f}") for name, r in results.results.items())
-    total = sum(float(r["seconds"]) for r in results.results.values())
-    versions = ", ".join(f"{name} {number}" for name, number in results.versions.items())
-    blocks: list[Block] = [
-        Code(f"maxproof lab run --profile {profile.name} --seed {profile.seed} --out FOLDER")
-        if is_built_in(profile)
-        else Text("The profile is none of the built-in ones: run_lab(FOLDER, profile, ...) with what stands below."),
-        Text(f"Versions: {versions}."),
-        Table(("stage", "seconds"), (*seconds, ("all, one thread each", f"{total:.0f}"))),
-        Code(json.dumps(profile.model_dump(mode="json"), indent=1)),
-    ]
-    if results.waiting:
-        blocks.insert(0, Text(f"Not done yet: {', '.join(results.waiting)}."))
-    return Section("Reproduce", tuple(blocks))
 
 
 # --- cells ------------------------------------------------------------------------------------------------------------

@@ -12,6 +12,8 @@ import json
 import multiprocessing
 import os
 import pickle
+import resource
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -88,6 +90,7 @@ class StageState:
 
 
 def stage_folder(run: Path, name: str) -> Path:
+    """Where a stage keeps everything that it writes."""
     return run / "stages" / name
 
 
@@ -190,25 +193,47 @@ def _end_with(parent: int) -> None:
 
 
 def run_stage(run: Path, stage: Stage, profile: LabProfile) -> None:
-    """Runs one stage in this process and keeps its result."""
+    """Runs one stage in this process and keeps its result, with what it cost.
+
+    Beside the stage's own keys, the result has: seconds, of work in all sessions; started and ended, Unix seconds, the
+    first start of all sessions (null where a session did not note it); peak_mib, the most memory that this process had
+    resident so far, and peak_mib_before, the same when the stage began. A worker runs several stages: where the two are
+    equal, the stage had at most that.
+    """
     place = Place(run, stage)
     place.own.mkdir(parents=True, exist_ok=True)
-    before = _seconds(place.own)
+    kept = _progress(place.own)
+    before = float(kept.get("seconds", 0.0))
+    started = kept.get("started", None if kept else round(time.time(), 1))
+    peak_before = _peak_mib()
     begun = last = time.monotonic()
+
+    def note(share: float, text: str, seconds: float) -> None:
+        found = {"share": share, "text": text, "seconds": seconds, "started": started}
+        write_json(place.own / PROGRESS, found)
+
+    note(float(kept.get("share", 0.0)), str(kept.get("text", "")), before)
 
     def tell(share: float, text: str) -> None:
         nonlocal last
         now = time.monotonic()
         if now - last >= 1:
             last = now
-            write_json(place.own / PROGRESS, {"share": share, "text": text, "seconds": before + now - begun})
+            note(share, text, before + now - begun)
 
     module, _, function = stage.run.partition(":")
     work: Callable[[Place, LabProfile, Tell], Result] = getattr(import_module(module), function)
     result = work(place, profile, tell)
     seconds = before + time.monotonic() - begun
-    write_json(place.own / PROGRESS, {"share": 1.0, "text": "done", "seconds": seconds})
-    write_json(place.own / RESULT, {**result, "seconds": round(seconds, 1)})
+    note(1.0, "done", seconds)
+    cost = {
+        "seconds": round(seconds, 1),
+        "started": started,
+        "ended": round(time.time(), 1),
+        "peak_mib": _peak_mib(),
+        "peak_mib_before": peak_before,
+    }
+    write_json(place.own / RESULT, {**result, **cost})
 
 
 def states(run: Path, stages: Sequence[Stage], running: set[str]) -> list[StageState]:
@@ -252,5 +277,7 @@ def _progress(folder: Path) -> Result:
     return found if isinstance(found, dict) else {}
 
 
-def _seconds(folder: Path) -> float:
-    return float(_progress(folder).get("seconds", 0.0))
+def _peak_mib() -> int:
+    """The most memory that this process has had resident, in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (2**20 if sys.platform == "darwin" else 2**10))  # bytes on macOS, KiB elsewhere
