@@ -146,3 +146,17 @@ def _end(code: ExitCode, error: InputError, as_json: bool) -> None:
         line = visible(str(error)).replace("\n", "\\n").replace("\t", " ")
         print(f"maxproof: error: {line}", file=sys.stderr)
     raise SystemExit(code)
+
+
+@contextmanager
+def needs_extra(extra: str, what: str) -> Iterator[None]:
+    """Around the import of what `extra` installs; `what` needs it. Raises InputError if a package is missing."""
+    try:
+        yield
+    except ImportError as error:
+        if error.name is None or error.name.startswith("maxproof"):
+            raise
+        raise InputError(
+            f"{what} needs {error.name}, which is not installed",
+            hint=f"install it with: pip install 'maxproof[{extra}]'",
+        ) from None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from maxproof.cli import options as o
-from maxproof.cli.errors import reporting
+from maxproof.cli.errors import needs_extra, reporting
 from maxproof.problems import InputError
 
 if TYPE_CHECKING:
@@ -84,13 +84,9 @@ def _write_mergekit(path: Path, base: Path, experts: list[Path], settings: Merge
 
 
 def _merge(base: Path, experts: list[Path], out: Path, settings: MergeSettings, *, quiet: bool) -> Merged:
-    try:
+    with needs_extra("train", "merging"):
         import safetensors  # noqa: F401
         import torch  # noqa: F401
-    except ImportError as error:
-        raise InputError(
-            f"merging needs {error.name}, which is not installed", hint="install it with: pip install 'maxproof[train]'"
-        ) from None
     from maxproof.training.merge.run import merge
     from maxproof.training.merge.smoke import smoke
 

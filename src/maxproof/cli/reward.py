@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from maxproof.cli import options as o
-from maxproof.cli.errors import reporting
+from maxproof.cli.errors import needs_extra, reporting
 from maxproof.cli.loop import run_async
 from maxproof.cli.train_options import JudgeModel, JudgesOption
 from maxproof.problems import InputError
@@ -86,7 +85,7 @@ def serve(
     with reporting():
         if problems is not None and lab is not None:
             raise InputError("expected either --problems FILE or --lab SPLIT:COUNT:SEED", field="--problems")
-        with extra_serve():
+        with needs_extra("serve", "the reward server"):
             from maxproof.cli import reward_work as work
         endpoints = None
         if judges == "endpoints":
@@ -109,17 +108,3 @@ def _log(quiet: bool) -> None:
         format="%(asctime)s %(name)s: %(message)s",
         level=logging.WARNING if quiet else logging.INFO,
     )
-
-
-@contextmanager
-def extra_serve() -> Iterator[None]:
-    """Around the import of what needs starlette and uvicorn. Raises InputError if they are not installed."""
-    try:
-        yield
-    except ImportError as error:
-        if error.name is None or error.name.startswith("maxproof"):
-            raise
-        raise InputError(
-            f"the reward server needs {error.name}, which is not installed",
-            hint="install it with: pip install 'maxproof[serve]'",
-        ) from None

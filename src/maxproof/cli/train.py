@@ -13,7 +13,7 @@ import typer
 
 from maxproof.cli import options as o
 from maxproof.cli import train_options as t
-from maxproof.cli.errors import ExitCode, reporting
+from maxproof.cli.errors import ExitCode, needs_extra, reporting
 from maxproof.cli.loop import run_async
 from maxproof.cli.train_config import train_config
 from maxproof.cli.train_experts import fixer, verifier
@@ -71,7 +71,7 @@ def prover(
             "sampling.max_new_tokens": output_tokens,
         }
         settings = train_settings(config, of_train | {key: value for key, value in flags.items() if value is not None})
-        with t.extra_train():
+        with needs_extra("train", "training"):
             from maxproof.cli import train_work as work
         if lab is not None:
             found = work.problems_of_lab(lab)

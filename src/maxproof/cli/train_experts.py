@@ -13,7 +13,7 @@ import typer
 
 from maxproof.cli import options as o
 from maxproof.cli import train_options as t
-from maxproof.cli.errors import ExitCode, reporting
+from maxproof.cli.errors import ExitCode, needs_extra, reporting
 from maxproof.cli.loop import run_async
 from maxproof.problems import InputError
 
@@ -62,7 +62,7 @@ def verifier(
         settings = VerifierExpertSettings(
             sft=_sft(VerifierExpertSettings().sft, sft_steps, sft_learning_rate, sft_batch), rl=cispo if rl else None
         )
-        with t.extra_train():
+        with needs_extra("train", "training"):
             from maxproof.cli import train_experts_work as work
         work.use_threads(threads)
         watch = work.Watch(as_json=as_json, quiet=quiet)
@@ -131,7 +131,7 @@ def fixer(
         if judges == "endpoints":
             budget = o.limit_flags(None, None, max_calls, max_tokens, max_cost, deadline)
             endpoints = o.settings_from(config, None, assignments, budget, base_url=base_url, model=judge_model)
-        with t.extra_train():
+        with needs_extra("train", "training"):
             from maxproof.cli import train_experts_work as work
         work.use_threads(threads)
         watch = work.Watch(as_json=as_json, quiet=quiet)

@@ -11,7 +11,6 @@ from typing import Annotated, Literal
 import typer
 
 from maxproof.cli.errors import ExitCode
-from maxproof.problems import InputError
 
 _TRAIN, _JUDGES = r"Training (\[train] of maxproof.toml)", "Judges"
 
@@ -66,20 +65,6 @@ SftRate = Annotated[
 SftBatch = Annotated[
     int | None, typer.Option("--sft-batch", min=1, help="Examples a step of SFT. Default 48.", show_default=False)
 ]
-
-
-@contextmanager
-def extra_train() -> Iterator[None]:
-    """Around the import of what needs torch: a missing package is the user's to install. Raises InputError."""
-    try:
-        yield
-    except ImportError as error:
-        if error.name is None or error.name.startswith("maxproof"):
-            raise
-        raise InputError(
-            f"training needs {error.name}, which is not installed",
-            hint="install it with: pip install 'maxproof[train]'",
-        ) from None
 
 
 @contextmanager

@@ -33,9 +33,10 @@ from maxproof.lab.forms import (
     write_number,
     write_relation,
 )
-from maxproof.lab.inequality_rules import follows, is_known, is_nonnegative, ordered, value_of
+from maxproof.lab.inequality_rules import follows, is_known, is_nonnegative, ordered
 from maxproof.lab.inequality_work import HABITS, completing_the_square, products, scaling, sum_of_squares
 from maxproof.lab.linear_make import is_small
+from maxproof.lab.linear_rules import value_of
 from maxproof.lab.polynomials import TooLarge
 from maxproof.lab.types import Judgement, Question, StepVerdict
 

@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from maxproof.lab.forms import Form, Relation, Term, added, canonical, collected, polynomial_of, scaled
-from maxproof.lab.linear_rules import is_simplification, ratio, side_scaled, split, with_term
+from maxproof.lab.forms import Form, Relation, Term, added, canonical, collected, scaled
+from maxproof.lab.linear_rules import is_simplification, ratio, side_scaled, split, term_added, value_of
 from maxproof.lab.polynomials import Polynomial, TooLarge
 
 Known = tuple[Relation, ...]
@@ -52,14 +52,6 @@ def follows(claim: Relation, known: Known) -> bool:
         )
     except TooLarge:
         return False
-
-
-def value_of(form: Form) -> Polynomial:
-    """The polynomial. Raises TooLarge."""
-    value = polynomial_of(form)
-    if value is None:
-        raise TooLarge
-    return value
 
 
 # --- identities -------------------------------------------------------------------------------------------------------
@@ -94,20 +86,12 @@ def _square(claim: Relation) -> bool:
 
 def _from(claim: Relation, known: Known, given: Relation) -> bool:
     return (
-        _term_added(claim, given)
+        term_added(claim, given)
         or _scaled(claim, given)
         or _replaced(claim, known, given)
         or _weakened(claim, given)
         or (claim.left == given.left and Relation(given.right, ">=", claim.right) in known)
     )
-
-
-def _term_added(claim: Relation, given: Relation) -> bool:
-    change = value_of(claim.left) - value_of(given.left)
-    if len(change.terms) != 1 or change != value_of(claim.right) - value_of(given.right):
-        return False
-    term = collected(change)
-    return with_term(given.left, claim.left, term) and with_term(given.right, claim.right, term)
 
 
 def _scaled(claim: Relation, given: Relation) -> bool:

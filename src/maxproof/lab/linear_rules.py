@@ -24,6 +24,7 @@ from fractions import Fraction
 
 from maxproof.lab.forms import (
     Form,
+    Relation,
     Term,
     added,
     canonical,
@@ -76,7 +77,7 @@ def _both_ways(known: tuple[Equation, ...]) -> list[Equation]:
 def _follows(claim: Equation, known: tuple[Equation, ...], given: Equation) -> bool:
     return (
         _simplified(claim, given)
-        or _term_added(claim, given)
+        or term_added(claim, given)
         or _scaled(claim, given)
         or _combined(claim, known, given)
         or _substituted(claim, known, given)
@@ -94,7 +95,7 @@ def _simplified(claim: Equation, given: Equation) -> bool:
 
 def is_simplification(old: Form, new: Form) -> bool:
     """Whether `new` is `old` with brackets multiplied out (or put back), or with terms outside brackets collected."""
-    first, second = _value(old), _value(new)
+    first, second = value_of(old), value_of(new)
     if first != second:
         return False
     if first.constant() is not None or split(old)[0] == split(new)[0]:
@@ -120,7 +121,8 @@ def split(form: Form) -> tuple[Form, Form]:
     return Form(tuple(bracketed)), Form(tuple(term for term in form.terms if term not in bracketed))
 
 
-def _value(form: Form) -> Polynomial:
+def value_of(form: Form) -> Polynomial:
+    """The polynomial. Raises TooLarge."""
     value = polynomial_of(form)
     if value is None:
         raise TooLarge
@@ -130,9 +132,10 @@ def _value(form: Form) -> Polynomial:
 # --- add a term, scale ------------------------------------------------------------------------------------------------
 
 
-def _term_added(claim: Equation, given: Equation) -> bool:
-    change = _value(claim.left) - _value(given.left)
-    if len(change.terms) != 1 or change != _value(claim.right) - _value(given.right):
+def term_added(claim: Equation | Relation, given: Equation | Relation) -> bool:
+    """Whether the same term was added on both sides, written behind them or collected. Raises TooLarge."""
+    change = value_of(claim.left) - value_of(given.left)
+    if len(change.terms) != 1 or change != value_of(claim.right) - value_of(given.right):
         return False
     term = collected(change)
     return with_term(given.left, claim.left, term) and with_term(given.right, claim.right, term)
@@ -145,7 +148,7 @@ def with_term(old: Form, new: Form, term: Form) -> bool:
 
 
 def _scaled(claim: Equation, given: Equation) -> bool:
-    factor = ratio(_value(claim.left), _value(given.left)) or ratio(_value(claim.right), _value(given.right))
+    factor = ratio(value_of(claim.left), value_of(given.left)) or ratio(value_of(claim.right), value_of(given.right))
     if not factor:
         return False
     return side_scaled(given.left, claim.left, factor) and side_scaled(given.right, claim.right, factor)
@@ -158,7 +161,7 @@ def ratio(new: Polynomial, old: Polynomial) -> Fraction:
 
 def side_scaled(old: Form, new: Form, factor: Fraction) -> bool:
     """Whether `new` is `old` times a number: term by term, as a product, or, if `old` is collected, in any form."""
-    if _value(new) != _value(old).scaled(factor):
+    if value_of(new) != value_of(old).scaled(factor):
         return False
     written = (canonical(scaled(old, factor)), canonical(times(number_form(factor), old)))
     return new in written or (is_collected(old) and not has_brackets(new))
@@ -170,10 +173,12 @@ def side_scaled(old: Form, new: Form, factor: Fraction) -> bool:
 def _combined(claim: Equation, known: tuple[Equation, ...], given: Equation) -> bool:
     if not _collected(given) or has_brackets(claim.left) or has_brackets(claim.right):
         return False
-    left = _value(claim.left) - _value(given.left)
-    right = _value(claim.right) - _value(given.right)
+    left = value_of(claim.left) - value_of(given.left)
+    right = value_of(claim.right) - value_of(given.right)
     wanted = ((left, right), (-left, -right))
-    return any(_collected(other) and (_value(other.left), _value(other.right)) in wanted for other in _both_ways(known))
+    return any(
+        _collected(other) and (value_of(other.left), value_of(other.right)) in wanted for other in _both_ways(known)
+    )
 
 
 def _collected(each: Equation) -> bool:
@@ -184,7 +189,7 @@ def _substituted(claim: Equation, known: tuple[Equation, ...], given: Equation) 
     """`given` is the one in which a variable is replaced."""
     for definition in _both_ways(known):
         name = lone_variable(definition.left)
-        if name is None or name in _value(definition.right).variables():
+        if name is None or name in value_of(definition.right).variables():
             continue
         left = canonical(substituted(given.left, name, definition.right))
         right = canonical(substituted(given.right, name, definition.right))
