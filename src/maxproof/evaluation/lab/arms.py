@@ -19,18 +19,15 @@ from maxproof.evaluation.lab.profile import LabProfile
 from maxproof.evaluation.lab.stages import Place, Result, Tell
 from maxproof.formal.statistics import wilson
 from maxproof.lab.dialogue import prove_prompt
-from maxproof.lab.domains import read_question
 from maxproof.lab.generate import LabProblem
 from maxproof.lab.judges import BIASED, BIASED_VERIFIER, PANEL, JudgeFaults, LabJudges
-from maxproof.lab.oracle import grade
+from maxproof.lab.oracle import true_score
 from maxproof.lab.style import style_of
-from maxproof.problems import Problem
 from maxproof.training.reward import VerifierReward
 from maxproof.training.rollouts import RolloutRecord, read_rollouts
 from maxproof.training.types import Rollout, Task
 from maxproof.training.verifier_expert import clustered_mean
 from maxproof.verifier.settings import VerifierSettings
-from maxproof.verifier.types import MAX_POINTS
 
 ARMS: dict[str, tuple[VerifierSettings, dict[str, JudgeFaults]]] = {
     "biased": (BIASED_VERIFIER, dict(BIASED)),
@@ -46,7 +43,13 @@ def reward_of(arm: str, problems: Iterable[LabProblem], seed: int) -> VerifierRe
     """The reward of an arm; the oracle is recorded beside it."""
     settings, faults = ARMS[arm]
     judges = LabJudges(faults, seed)
-    return VerifierReward(settings, lambda problem: judges, [p.problem for p in problems], limit=256, oracle=_oracle)
+    return VerifierReward(
+        settings,
+        lambda problem: judges,
+        [p.problem for p in problems],
+        limit=256,
+        oracle=lambda problem, text: true_score(problem.statement, text),
+    )
 
 
 def train(place: Place, profile: LabProfile, tell: Tell) -> Result:
@@ -165,11 +168,6 @@ def window(points: Sequence[dict[str, Any]], *, end: bool) -> dict[str, Any]:
     }
     rate = wilson(added["false_positives"], samples)
     return {"samples": samples, **added, **means, "false_positive_rate": asdict(rate)}
-
-
-def _oracle(problem: Problem, text: str) -> float | None:
-    question = read_question(problem.statement)
-    return None if question is None else grade(question, text).points / MAX_POINTS
 
 
 def _share(flags: Iterable[bool]) -> float:

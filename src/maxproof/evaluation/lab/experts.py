@@ -19,13 +19,11 @@ from maxproof.evaluation.lab.pipeline import PROVER
 from maxproof.evaluation.lab.profile import LabProfile
 from maxproof.evaluation.lab.stages import Place, Result, Tell
 from maxproof.lab.dialogue import prove_prompt
-from maxproof.lab.domains import read_question
 from maxproof.lab.generate import LabProblem
-from maxproof.lab.oracle import grade
+from maxproof.lab.oracle import true_verdict
 from maxproof.training.harvest import Harvested, HarvestSettings, Triple
 from maxproof.training.rollouts import record_of
 from maxproof.training.types import Rollout
-from maxproof.verifier.types import Verdict
 
 if TYPE_CHECKING:
     from maxproof.training.checkpoint import Checkpoint
@@ -78,7 +76,7 @@ def train_verifier(place: Place, profile: LabProfile, tell: Tell) -> Result:
     return {
         "examples": len(examples),
         **{
-            name: asyncio.run(evaluate_verifier(model, held, oracle, seed=profile.seed)).to_json()
+            name: asyncio.run(evaluate_verifier(model, held, true_verdict, seed=profile.seed)).to_json()
             for name, model in (("base", base), ("warm_up", warm), ("expert", expert))
         },
     }
@@ -155,10 +153,4 @@ async def fix_figures(
 
     settings = FixerSettings(corrections=4, sampling=profile.prover.sampling)
     panel = reward_of("panel", problems, profile.seed + JUDGE_SEED)
-    return (await evaluate_fixer(model, triples, panel, settings, profile.seed, oracle=oracle)).to_json()
-
-
-def oracle(statement: str, proof: str) -> Verdict | None:
-    """The true verdict of a proof; None for a statement that is none of the lab's."""
-    question = read_question(statement)
-    return None if question is None else grade(question, proof).verdict
+    return (await evaluate_fixer(model, triples, panel, settings, profile.seed, oracle=true_verdict)).to_json()

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maxproof.evaluation.lab.base import CHECKPOINT, heldout, validation
-from maxproof.evaluation.lab.experts import fix_figures, judged_proofs, oracle
+from maxproof.evaluation.lab.experts import fix_figures, judged_proofs
 from maxproof.evaluation.lab.measure import measure_prover
 from maxproof.evaluation.lab.pipeline import PROVER
 from maxproof.evaluation.lab.profile import LabProfile
 from maxproof.evaluation.lab.stages import Place, Result, Tell
 from maxproof.lab.generate import LabProblem
+from maxproof.lab.oracle import true_verdict
 from maxproof.training.harvest import Harvested
 from maxproof.training.merge.settings import MergeSettings
 
@@ -104,7 +105,9 @@ async def figures(
     from maxproof.training.verifier_expert import evaluate_verifier
 
     prover = measure_prover(checkpoint, problems, SAMPLES, profile.prover.sampling, profile.seed)
-    verifier = (await evaluate_verifier(checkpoint, judged.examples, oracle, seed=profile.seed, samples=1)).to_json()
+    verifier = (
+        await evaluate_verifier(checkpoint, judged.examples, true_verdict, seed=profile.seed, samples=1)
+    ).to_json()
     fixer = await fix_figures(checkpoint, judged.triples, problems, profile)
     return {"prover": prover.to_json(), "verifier": verifier["greedy"], "fixer": fixer}
 
