@@ -3,7 +3,7 @@
 from random import Random
 
 from maxproof.lab.oracle import grade
-from maxproof.lab.types import Domain, Question, StepVerdict
+from maxproof.lab.types import Domain, Judgement, Question, StepVerdict
 from maxproof.verifier.types import Verdict
 
 
@@ -17,6 +17,18 @@ def points(asked: Question, *claims: str) -> float:
 
 def verdicts(asked: Question, *claims: str) -> list[StepVerdict]:
     return [sentence.verdict for sentence in grade(asked, "\n".join(claims)).sentences]
+
+
+def judged(asked: Question, claims: tuple[str, ...]) -> list[Judgement | None]:
+    """Each claim judged after those before it; None where it can't be read."""
+    state = asked.start()
+    found = []
+    for claim in claims:
+        judgement = asked.judge(state, claim)
+        found.append(judgement)
+        if judgement is not None:
+            state = judgement.state
+    return found
 
 
 def check_question(domain: Domain, technique: str, level: int, seed: int) -> None:
@@ -36,6 +48,14 @@ def check_question(domain: Domain, technique: str, level: int, seed: int) -> Non
             assert wrong == right or points(asked, *wrong) < 7, (asked.statement, habit, wrong)
         everything = asked.solve(each, frozenset(asked.habits(each)))
         assert everything == right or points(asked, *everything) < 7
+
+
+def check_variety(domain: Domain, technique: str) -> None:
+    """A technique's questions have many structures, and each of its habits changes some solution."""
+    questions = [question(domain, technique, level, seed) for level in (1, 2, 3, 4) for seed in range(10)]
+    assert len({each.structure for each in questions}) >= 20
+    for habit in questions[0].habits(technique):
+        assert any(each.solve(technique, frozenset({habit})) != each.solve(technique) for each in questions)
 
 
 def _check_dropped(asked: Question, claims: tuple[str, ...]) -> None:

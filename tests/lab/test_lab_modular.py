@@ -7,11 +7,12 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lab_proofs import judged
 
 from maxproof.lab.generate import split_of
 from maxproof.lab.modular import DOMAIN
 from maxproof.lab.oracle import grade
-from maxproof.lab.types import Judgement, Question, StepVerdict
+from maxproof.lab.types import Question, StepVerdict
 
 VALID, LEAP, FALSE = StepVerdict.VALID, StepVerdict.LEAP, StepVerdict.FALSE
 
@@ -23,17 +24,6 @@ levels = st.sampled_from((1, 2, 3, 4))
 def question(statement: str) -> Question:
     found = DOMAIN.read(statement)
     assert found is not None
-    return found
-
-
-def judged(asked: Question, claims: tuple[str, ...]) -> list[Judgement | None]:
-    state = asked.start()
-    found = []
-    for claim in claims:
-        judgement = asked.judge(state, claim)
-        found.append(judgement)
-        if judgement is not None:
-            state = judgement.state
     return found
 
 
