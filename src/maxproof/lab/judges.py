@@ -35,7 +35,7 @@ from maxproof.lab.oracle import grade_statement
 from maxproof.lab.style import LONG_CHARS, style_of
 from maxproof.lab.types import OracleReport, SentenceReport, StepVerdict
 from maxproof.models.template import fenced_blocks
-from maxproof.models.types import Answer, Call, CallFailed, FailureKind, NoAnswer
+from maxproof.models.types import Answer, Call, CallFailed, FailureKind, NoAnswer, ask_one
 from maxproof.verifier.judge_reply import holds_tags
 from maxproof.verifier.settings import JudgeSettings, NormaliserSettings, VerifierSettings
 from maxproof.verifier.types import Verdict
@@ -171,10 +171,7 @@ class LabJudges:
 
     async def ask(self, call: Call) -> Answer:
         """Raises CallFailed."""
-        (result,) = await self.ask_samples([call])
-        if isinstance(result, NoAnswer):
-            raise result
-        return result
+        return await ask_one(self, call)
 
     async def ask_samples(self, calls: Sequence[Call]) -> list[Answer | NoAnswer]:
         """One reply for each call, which share their prompt."""

@@ -39,6 +39,7 @@ from maxproof.models.types import (
     RoleUsage,
     Stop,
     Usage,
+    ask_one,
 )
 from maxproof.models.usage import elapsed_seconds, first_started, recorded_stop, role_usage, row_cost, stop_event
 from maxproof.problems import InputError
@@ -111,10 +112,7 @@ class JournaledCaller:
 
     async def ask(self, call: Call) -> Answer:
         """Raises `CallFailed` or `CallNotRun`; InputError if the journal can't be written."""
-        (result,) = await self.ask_samples([call])
-        if isinstance(result, NoAnswer):
-            raise result
-        return result
+        return await ask_one(self, call)
 
     async def ask_samples(self, calls: Sequence[Call]) -> list[Answer | NoAnswer]:
         """One result for each call, in order. Calls without a record go as one request with `n` where that may be.

@@ -196,6 +196,14 @@ class Caller(Protocol):
         ...
 
 
+async def ask_one(caller: Caller, call: Call) -> Answer:
+    """`Caller.ask` for a caller that does its work in `ask_samples`. Raises what stands there for no answer."""
+    (result,) = await caller.ask_samples([call])
+    if isinstance(result, NoAnswer):
+        raise result
+    return result
+
+
 @dataclass(frozen=True, slots=True)
 class RoleUsage:
     """What one role has used over a whole run, all its sessions together.

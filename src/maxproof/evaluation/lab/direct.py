@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from maxproof.models.call_key import call_seed
 from maxproof.models.chat import ChatEndpoint, ChatRequest
-from maxproof.models.types import Answer, Call, CallAddress, NoAnswer, Sampling
+from maxproof.models.types import Answer, Call, CallAddress, NoAnswer, Sampling, ask_one
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,7 @@ class DirectCaller:
 
     async def ask(self, call: Call) -> Answer:
         """Raises `CallFailed`."""
-        (result,) = await self.ask_samples([call])
-        if isinstance(result, NoAnswer):
-            raise result
-        return result
+        return await ask_one(self, call)
 
     async def ask_samples(self, calls: Sequence[Call]) -> list[Answer | NoAnswer]:
         """See `models.types.Caller`. Samples that are missing go as one request if they count up without a hole."""

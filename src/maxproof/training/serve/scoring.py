@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from maxproof.models.call_key import inputs_digest
 from maxproof.models.caller import JournaledCaller
-from maxproof.models.types import Answer, AnswerState, Call, Caller, CallFailed, NoAnswer
+from maxproof.models.types import Answer, AnswerState, Call, Caller, CallFailed, NoAnswer, ask_one
 from maxproof.problems import InputError
 from maxproof.training.serve.metrics import Metrics
 from maxproof.training.serve.requests import Item
@@ -108,10 +108,7 @@ class _CountedCaller:
         self._metrics = metrics
 
     async def ask(self, call: Call) -> Answer:
-        (result,) = await self.ask_samples([call])
-        if isinstance(result, NoAnswer):
-            raise result
-        return result
+        return await ask_one(self, call)
 
     async def ask_samples(self, calls: Sequence[Call]) -> list[Answer | NoAnswer]:
         metrics = self._metrics
