@@ -170,7 +170,7 @@ def results_of(
     results: dict[str, Any], rows: Sequence[dict[str, Any]] = (), profile: LabProfile = PROFILE
 ) -> LabResults:
     waiting = tuple(stage.name for stage in stages(profile) if stage.name not in results)
-    return LabResults(profile, results, tuple(rows), {"maxproof": "0"}, waiting)
+    return LabResults(profile, results, tuple(rows), tuple(rows[:1]), {"maxproof": "0"}, waiting)
 
 
 def write_run(folder: Path, results: dict[str, Any], rows: Sequence[dict[str, Any]] = ()) -> None:

@@ -138,7 +138,7 @@ def test_a_command_is_given_only_where_it_gives_the_same_profile() -> None:
 def test_a_report_of_a_run_that_has_only_begun_says_so(tmp_path: Path) -> None:
     write_run(tmp_path, {})
     _, markdown = write_report(tmp_path)
-    assert markdown.read_text(encoding="utf-8").count("Not measured yet") == 6
+    assert markdown.read_text(encoding="utf-8").count("Not measured yet") == 7
 
 
 def test_a_damaged_result_is_one_clear_line(tmp_path: Path) -> None:

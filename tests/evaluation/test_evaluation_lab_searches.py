@@ -19,6 +19,7 @@ from maxproof.evaluation.lab.searches import OUTCOMES, compare, graded, read_out
 from maxproof.lab import dialogue
 from maxproof.lab.domains import read_question
 from maxproof.lab.generate import LabProblem, problems
+from maxproof.lab.judges import PANEL, LabJudges
 from maxproof.lab.oracle import grade
 from maxproof.models.chat import ChatReply, ChatRequest
 from maxproof.models.template import fenced_blocks
@@ -183,6 +184,16 @@ def test_a_torn_line_is_no_outcome(tmp_path: Path, tail: str) -> None:
     assert [row["problem"] for row in read_outcomes(path)] == ["a", "b"]
 
 
+def test_with_the_panel_the_model_judges_nothing_and_the_budget_is_in_calls() -> None:
+    endpoint = Scripted(0.5)
+    judges = LabJudges(PANEL, 3)
+    found = asyncio.run(compare(endpoint, PROBLEM, profile(), judges))  # type: ignore[arg-type]
+    assert "judge" not in endpoint.asked
+    assert {"prove", "rank"} & set(endpoint.asked)
+    spent, cheap = found["maxproof"]["calls"], found["best_of"]["calls"]
+    assert found["best_of_equal"]["planned"] == max(4, round(4 * spent / cheap))
+
+
 def test_a_resumed_shard_cuts_off_the_torn_line_and_searches_the_rest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,7 +203,7 @@ def test_a_resumed_shard_cuts_off_the_torn_line_and_searches_the_rest(
 
     asked: list[str] = []
 
-    async def fake(endpoint: object, problem: LabProblem, profile: LabProfile) -> dict[str, str]:
+    async def fake(endpoint: object, problem: LabProblem, profile: LabProfile, judges: object) -> dict[str, str]:
         asked.append(problem.problem.id)
         return {"problem": problem.problem.id}
 

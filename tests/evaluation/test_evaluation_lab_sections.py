@@ -24,7 +24,7 @@ from maxproof.evaluation.lab.blocks import Section, Table, to_markdown
 from maxproof.evaluation.lab.cells import NOT_YET, counted, difference, in_most, interval, judgement, points, rate
 from maxproof.evaluation.lab.hacking_section import drifted, growth, hacking_section
 from maxproof.evaluation.lab.reproduce_section import reproduce_section, wall_time
-from maxproof.evaluation.lab.search_section import search_section
+from maxproof.evaluation.lab.search_section import search_sections
 from maxproof.evaluation.lab.sections import (
     all_sections,
     fixer_section,
@@ -49,7 +49,7 @@ def table(section: Section, first_header: str) -> dict[str, tuple[str, ...]]:
 
 def test_without_results_every_section_says_not_measured() -> None:
     sections = all_sections(results_of({}))
-    assert len({section.title for section in sections}) == len(sections) == 8
+    assert len({section.title for section in sections}) == len(sections) == 9
     for section in sections[:6]:
         assert section.blocks == (NOT_YET,), section.title
     assert "Not done yet: base, " in to_markdown("t", "s", sections)
@@ -241,13 +241,13 @@ def test_what_is_kept_is_a_share_of_the_gain() -> None:
     ],
 )
 def test_the_claim_on_the_search_needs_the_whole_interval(rows: list[tuple[float, float, float]], said: str) -> None:
-    section = search_section(results_of(everything(), searched(rows)))
+    section = search_sections(results_of(everything(), searched(rows)))[0]
     assert set(claims_of(section).values()) == {said}
 
 
 def test_every_method_is_shown_with_what_it_cost() -> None:
     rows = searched([(0.0, 7.0, 7.0), (0.0, 0.0, 7.0)])
-    section = search_section(results_of(everything(), rows))
+    section = search_sections(results_of(everything(), rows))[0]
     found = table(section, "method")
     assert found["one-shot"][0] == counted(0, 2)
     assert found["best-of-N and tournament, equal budget"] == (*[counted(1, 2)] * 3, points([7, 0]), "10", "150")
@@ -262,7 +262,7 @@ def test_a_search_without_candidates_counts_as_nothing_reached() -> None:
     rows = searched([(0.0, 0.0, 7.0), (0.0, 0.0, 0.0)])
     rows[1]["maxproof"] = {**method(0.0), "best_by_round": []}
     del rows[1]["maxproof"]["origin"]
-    section = search_section(results_of(everything(), rows))
+    section = search_sections(results_of(everything(), rows))[0]
     by_round = table(section, "best in archive after round")
     assert by_round["passes"] == (counted(0, 2), counted(1, 2))
     assert table(section, "what the search returned came from")["none"] == ("1", counted(0, 1))
@@ -270,14 +270,14 @@ def test_a_search_without_candidates_counts_as_nothing_reached() -> None:
 
 def test_what_the_search_said_of_itself_is_held_against_the_oracle() -> None:
     rows = searched([(0.0, 0.0, 7.0), (0.0, 0.0, 1.0)])
-    text = to_markdown("t", "s", [search_section(results_of(everything(), rows))])
+    text = to_markdown("t", "s", [search_sections(results_of(everything(), rows))[0]])
     assert "said `passed` of 2 returned proofs, of which 1 are right by the oracle" in text
 
 
 def test_provers_and_searches_say_on_what_problems() -> None:
     results = results_of(everything(), searched([(0.0, 0.0, 7.0)]))
     wide = replace(results, profile=results.profile.model_copy(update={"levels": (1, 2), "domains": None}))
-    for section in (provers_section, search_section):
+    for section in (provers_section, lambda results: search_sections(results)[0]):
         assert "held-out problems, level 1 of the domain inequalities" in to_markdown("t", "s", [section(results)])
         text = to_markdown("t", "s", [section(wide)])
         assert "held-out problems, levels 1, 2 of the domains linear, inequalities, modular, sums" in text
@@ -285,10 +285,11 @@ def test_provers_and_searches_say_on_what_problems() -> None:
 
 def test_outcomes_without_a_planned_count_stay_readable() -> None:
     rows = searched([(0.0, 0.0, 7.0)] * 2)
-    assert "prompts included: - candidates" in to_markdown("t", "s", [search_section(results_of(everything(), rows))])
+    text = to_markdown("t", "s", [search_sections(results_of(everything(), rows))[0]])
+    assert "prompts included: - candidates" in text
     for row, planned in zip(rows, (40, 61), strict=True):
         row["best_of_equal"]["planned"] = planned
-    text = to_markdown("t", "s", [search_section(results_of(everything(), rows))])
+    text = to_markdown("t", "s", [search_sections(results_of(everything(), rows))[0]])
     assert "prompts included: 50.5 candidates" in text
 
 

@@ -105,7 +105,7 @@ def test_every_stage_reads_what_the_others_wrote_and_the_report_shows_it(tmp_pat
     for title in ("Reward hacking", "Provers", "Verifier expert", "Fixer expert", "Merge", "Search"):
         assert f"## {title}\n" in text
     assert "merged, dare_ties" in text
-    assert text.count("| claim | here |") == 6
+    assert text.count("| claim | here |") == 7
     assert not re.search(r"\bnan\b|None", text)
 
     for shard in range(profile.search_shards):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from maxproof.models.call_key import call_seed
 from maxproof.models.chat import ChatEndpoint, ChatRequest
-from maxproof.models.types import Answer, Call, CallAddress, NoAnswer, Sampling, ask_one
+from maxproof.models.types import Answer, Call, CallAddress, Caller, NoAnswer, Sampling, ask_one
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +37,24 @@ class DirectCaller:
         memory: shared by the methods that are compared on this problem.
         seed: of this problem; sampling seeds follow from it and the address.
         free: roles that cost this method nothing, because it has no use for their answers.
+        judges: who answers the role `judge`; None: the endpoint, as all other roles.
     """
 
     def __init__(
-        self, endpoint: ChatEndpoint, sampling: Sampling, seed: int, memory: Memory, free: frozenset[str] = frozenset()
+        self,
+        endpoint: ChatEndpoint,
+        sampling: Sampling,
+        seed: int,
+        memory: Memory,
+        free: frozenset[str] = frozenset(),
+        judges: Caller | None = None,
     ) -> None:
         self._endpoint = endpoint
         self._sampling = sampling
         self._seed = seed
         self._memory = memory
         self._free = free
+        self._judges = judges
         self._used: set[tuple[CallAddress, str, str]] = set()
         self.spent = Spent()
 
@@ -59,6 +67,13 @@ class DirectCaller:
         missing = [call for call in calls if _key(call) not in self._memory]
         failed: dict[CallAddress, NoAnswer] = {}
         for run in _runs(missing):
+            if self._judges is not None and run[0].address.role == "judge":
+                for call, found in zip(run, await self._judges.ask_samples(run), strict=True):
+                    if isinstance(found, NoAnswer):
+                        failed[call.address] = found
+                    else:
+                        self._memory[_key(call)] = found
+                continue
             seed = call_seed(self._seed, run[0].address)
             request = ChatRequest("", run[0].prompt(), self._sampling, len(run), seed)
             try:

@@ -2,7 +2,7 @@
 
     base -> start                          the base model, measured
          -> biased-S, panel-S              RL under one biased judge, and under the four layers; seeds S
-    panel-0 is the proof expert            -> harvest -> verifier, fixer -> merge -> merged-* -> search-N
+    panel-0 is the proof expert            -> harvest -> verifier, fixer -> merge -> search-N, panel-search-N
 
 A run folder keeps its profile. A second call goes on where the first ended.
 """
@@ -51,6 +51,10 @@ def stages(profile: LabProfile) -> tuple[Stage, ...]:
         Stage("measure-merged", f"{ROOM}.base:measure", ("merge",), 40, "merge/merged"),
         *(
             Stage(f"search-{shard}", f"{ROOM}.searches:run", ("merge",), 300, str(shard))
+            for shard in range(profile.search_shards)
+        ),
+        *(
+            Stage(f"panel-search-{shard}", f"{ROOM}.searches:run_with_panel", ("merge",), 300, str(shard))
             for shard in range(profile.search_shards)
         ),
     )

@@ -19,7 +19,8 @@ class LabResults:
 
     Attributes:
         results: by stage, of those that are done.
-        searches: one row for each problem of the comparison of searches.
+        searches: one row for each problem of the comparison of searches, the merged model judging itself.
+        panel_searches: the same with the panel as the verifier.
         versions: of the packages that the numbers depend on.
         waiting: names of the stages that are not done.
     """
@@ -27,6 +28,7 @@ class LabResults:
     profile: LabProfile
     results: Mapping[str, Result]
     searches: tuple[Mapping[str, Any], ...]
+    panel_searches: tuple[Mapping[str, Any], ...]
     versions: Mapping[str, str]
     waiting: tuple[str, ...]
 
@@ -44,15 +46,20 @@ def read_results(run: Path) -> LabResults:
     profile = read_lab(run)
     planned = stages(profile)
     found = {stage.name: read_result(run, stage.name) for stage in planned}
-    rows = [
-        row
-        for shard in range(profile.search_shards)
-        for row in read_outcomes(stage_folder(run, f"search-{shard}") / OUTCOMES)
-    ]
     return LabResults(
         profile,
         {name: result for name, result in found.items() if result is not None},
-        tuple(sorted(rows, key=lambda row: str(row["problem"]))),
+        _outcomes(run, "search", profile),
+        _outcomes(run, "panel-search", profile),
         read_versions(run),
         tuple(name for name, result in found.items() if result is None),
     )
+
+
+def _outcomes(run: Path, stage: str, profile: LabProfile) -> tuple[Mapping[str, Any], ...]:
+    rows = [
+        row
+        for shard in range(profile.search_shards)
+        for row in read_outcomes(stage_folder(run, f"{stage}-{shard}") / OUTCOMES)
+    ]
+    return tuple(sorted(rows, key=lambda row: str(row["problem"])))

@@ -39,11 +39,25 @@ PARTS: tuple[tuple[str, Part, Part], ...] = (
 )
 
 
-def search_section(results: LabResults) -> Section:
-    """Claim 4, by problem: full points of what is returned, and of the best in the archive."""
-    rows = results.searches
+def search_sections(results: LabResults) -> tuple[Section, Section]:
+    """Claim 4, by problem: full points of what is returned, and of the best in the archive.
+
+    Once with the merged model as its own verifier, once with the panel in that place, which tells what is lost by the
+    verifier from what is lost by the search.
+    """
+    own = "the merged model plays every role"
+    panel = "the merged model plays every role but the verifier's, which is the panel of the proof RL (new draws)"
+    return (
+        _section("Search", results, results.searches, own, "tokens", "prompts included"),
+        _section(
+            "Search with the panel as verifier", results, results.panel_searches, panel, "calls", "judges' included"
+        ),
+    )
+
+
+def _section(title: str, results: LabResults, rows: Sequence[Row], roles: str, unit: str, included: str) -> Section:
     if not rows:
-        return Section("Search", (NOT_YET,))
+        return Section(title, (NOT_YET,))
     one_shot = [r["one_shot"] for r in rows]
     table: list[tuple[str, ...]] = [("one-shot", _passes(one_shot), "-", "-", points(one_shot), "1", "-")]
     for key, name in METHODS.items():
@@ -58,12 +72,12 @@ def search_section(results: LabResults) -> Section:
         )
     stops = Counter(str(r["maxproof"]["stop"]) for r in rows)
     return Section(
-        "Search",
+        title,
         (
             Text(
-                f"{len(rows)} of {results.profile.search_problems} held-out problems, {world(results.profile)}; the "
-                "merged model plays every role; graded by the exact oracle. Equal budget: on each problem best-of-N "
-                "may spend the tokens that the search spent there, prompts included: "
+                f"{len(rows)} of {results.profile.search_problems} held-out problems, {world(results.profile)}; "
+                f"graded by the exact oracle; {roles}. Equal budget: on each problem best-of-N "
+                f"may spend the {unit} that the search spent there, {included}: "
                 f"{_planned(rows)} candidates, in the mean. The methods share their samples, so differences are paired."
             ),
             Table(

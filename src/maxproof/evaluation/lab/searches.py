@@ -1,8 +1,10 @@
-"""Stage `search-N`: one-shot, best-of-N with a tournament, and the MaxProof search, by one model in all roles.
+"""Stages `search-N` and `panel-search-N`: one-shot, best-of-N with a tournament, and the MaxProof search, by one model
+in all roles, and by the same model with the panel of the proof RL as its verifier.
 
 On each problem the methods share their answers (`direct.py`): the first 32 proofs are the same proofs. *Equal budget*
 is per problem and in tokens, prompts included: best-of-N gets as many candidates as what MaxProof used there would pay
-for, at what a candidate of best-of-32 cost there. Best-of-N has no use for summaries and doesn't pay for them.
+for, at what a candidate of best-of-32 cost there. Best-of-N has no use for summaries and doesn't pay for them. The
+panel's judges have no tokens: with them the budget is in calls.
 """
 
 from __future__ import annotations
@@ -20,9 +22,10 @@ from maxproof.evaluation.lab.measure import points_of
 from maxproof.evaluation.lab.profile import LabProfile
 from maxproof.evaluation.lab.stages import Place, Result, Tell
 from maxproof.lab.generate import LabProblem
+from maxproof.lab.judges import PANEL, LabJudges
 from maxproof.models.call_key import call_seed
 from maxproof.models.chat import ChatEndpoint
-from maxproof.models.types import CallAddress, Sampling
+from maxproof.models.types import CallAddress, Caller, Sampling
 from maxproof.search.engine import search
 from maxproof.search.prompted import prompted_roles
 from maxproof.search.run_folder import write_atomically
@@ -38,8 +41,22 @@ VERIFIER = VerifierSettings(judges=(JudgeSettings(name="free", mode="free"),))
 """One judge call a verification, as in the published budget of 681 calls."""
 
 
+PANEL_SEED = 500
+"""Judges of searches draw their faults anew."""
+
+
 def run(place: Place, profile: LabProfile, tell: Tell) -> Result:
-    """One shard of the comparison: outcomes by problem in `problems.jsonl`; a resumed shard keeps those it has."""
+    """One shard of the comparison, the model judging itself."""
+    return _shard(place, profile, tell, None)
+
+
+def run_with_panel(place: Place, profile: LabProfile, tell: Tell) -> Result:
+    """One shard of the comparison with the panel as the verifier."""
+    return _shard(place, profile, tell, LabJudges(PANEL, profile.seed + PANEL_SEED))
+
+
+def _shard(place: Place, profile: LabProfile, tell: Tell, judges: Caller | None) -> Result:
+    """Outcomes by problem go to `problems.jsonl`; a resumed shard keeps those it has."""
     from maxproof.training.checkpoint import load_checkpoint
     from maxproof.training.lab_endpoint import LabEndpoint
 
@@ -52,7 +69,7 @@ def run(place: Place, profile: LabProfile, tell: Tell) -> Result:
     endpoint = LabEndpoint(load_checkpoint(place.folder("merge") / "merged"))
     waiting = [p for p in problems if p.problem.id not in done]
     with open(path, "a", encoding="utf-8") as file:
-        asyncio.run(_all(endpoint, waiting, profile, file, len(problems), tell))
+        asyncio.run(_all(endpoint, judges, waiting, profile, file, len(problems), tell))
     return {"problems": len(problems)}
 
 
@@ -73,14 +90,20 @@ def read_outcomes(path: Path) -> list[dict[str, Any]]:
 
 
 async def _all(
-    endpoint: ChatEndpoint, problems: Sequence[LabProblem], profile: LabProfile, file: TextIO, total: int, tell: Tell
+    endpoint: ChatEndpoint,
+    judges: Caller | None,
+    problems: Sequence[LabProblem],
+    profile: LabProfile,
+    file: TextIO,
+    total: int,
+    tell: Tell,
 ) -> None:
     waiting = list(reversed(problems))
 
     async def work() -> None:
         while waiting:
             problem = waiting.pop()
-            outcome = await compare(endpoint, problem, profile)
+            outcome = await compare(endpoint, problem, profile, judges)
             file.write(json.dumps(outcome) + "\n")
             file.flush()
             tell(1 - len(waiting) / max(1, total), f"{total - len(waiting)} of {total} problems")
@@ -90,23 +113,30 @@ async def _all(
             group.create_task(work())
 
 
-async def compare(endpoint: ChatEndpoint, problem: LabProblem, profile: LabProfile) -> dict[str, Any]:
-    """All methods on one problem, graded by the oracle; `planned`: the candidates that equal budget pays for."""
+async def compare(
+    endpoint: ChatEndpoint, problem: LabProblem, profile: LabProfile, judges: Caller | None = None
+) -> dict[str, Any]:
+    """All methods on one problem, graded by the oracle; `planned`: the candidates that equal budget pays for.
+
+    `judges`: the verifier's, in three judges a verification; None: the model, one judge a verification.
+    """
     settings = profile.search
     seed = call_seed(profile.seed, CallAddress("study", problem.problem.id, 0))
     sampling = Sampling(max_tokens=profile.prover.sampling.max_new_tokens)
     memory: Memory = {}
+    verifier = VERIFIER if judges is None else VerifierSettings()
 
     async def method(chosen: SearchSettings, free: frozenset[str]) -> tuple[SearchResult, Spent]:
-        caller = DirectCaller(endpoint, sampling, seed, memory, free)
-        roles = prompted_roles(problem.problem, chosen, VERIFIER, caller)
+        caller = DirectCaller(endpoint, sampling, seed, memory, free, judges)
+        roles = prompted_roles(problem.problem, chosen, verifier, caller)
         return await search(chosen, roles), caller.spent
 
     summaries = frozenset({"summariser"})
     best_of = settings.model_copy(update={"rounds": 0})
     best_32, spent_32 = await method(best_of, summaries)
     full, spent_full = await method(settings, frozenset())
-    count = max(settings.candidates, round(settings.candidates * spent_full.tokens / max(1, spent_32.tokens)))
+    costs = [spent.tokens if judges is None else spent.calls for spent in (spent_full, spent_32)]
+    count = max(settings.candidates, round(settings.candidates * costs[0] / max(1, costs[1])))
     equal, spent_equal = await method(best_of.model_copy(update={"candidates": count}), summaries)
     first = full.standings[0] if full.standings and full.standings[0].candidate.id == 0 else None
     return {

@@ -16,7 +16,7 @@ from maxproof.evaluation.lab.merging import trades
 from maxproof.evaluation.lab.pipeline import PROVER
 from maxproof.evaluation.lab.reproduce_section import reproduce_section
 from maxproof.evaluation.lab.results import LabResults
-from maxproof.evaluation.lab.search_section import search_section
+from maxproof.evaluation.lab.search_section import search_sections
 from maxproof.formal.statistics import pass_at_k
 
 
@@ -28,7 +28,7 @@ def all_sections(results: LabResults) -> tuple[Section, ...]:
         verifier_section(results),
         fixer_section(results),
         merge_section(results),
-        search_section(results),
+        *search_sections(results),
         tried_section(),
         reproduce_section(results),
     )
