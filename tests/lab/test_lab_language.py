@@ -119,3 +119,29 @@ def test_what_is_cut_off_is_seen() -> None:
     assert sentences("x = 1.\n" * (MAX_SENTENCES + 1))[-1].claim == CUT_OFF
     assert sentences(" " * MAX_CHARS + "x = 1")[-1].claim == CUT_OFF
     assert sentences("x = 1." + " " * MAX_CHARS)[-1].claim == "x = 1"
+
+
+@pytest.mark.parametrize(
+    ("hidden", "claim"),
+    [
+        ("We multiply and find x ＝ 7.", "We multiply and find x ＝ 7"),  # a fullwidth sign relates, too
+        ("We add, so x ⟹ 7.", "We add, so x ⟹ 7"),
+        ("We compute x is 7.", "We compute x is 7"),
+        ("Use this: the answer is 7.", "Use this: the answer is 7"),
+        ("3 x = 2**3.", "3 x = 2_3"),  # markup within a formula is not cut off: 23 is not what it says
+        ("2 ** x = 8.", "2_x = 8"),
+        ("− x = 2.", "- x = 2"),  # a minus sign is no hyphen
+    ],
+)
+def test_no_false_claim_hides_as_words_or_is_read_as_another(hidden: str, claim: str) -> None:
+    assert claims(hidden) == [claim]
+
+
+def test_a_minus_within_a_line_is_no_list_mark() -> None:
+    assert claims("2 x = 4. - x = 2.") == ["2 x = 4", "- x = 2"]
+    assert claims("- x = 2.") == ["x = 2"]
+
+
+def test_saying_what_is_done_is_still_no_claim() -> None:
+    for words in ("We multiply both sides by 3 to get", "Add 3 to both sides.", "We divide by −3 × 2:"):
+        assert not any(claims(words)), words

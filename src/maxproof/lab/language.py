@@ -44,8 +44,10 @@ _SYMBOLS = str.maketrans(
     {"−": "-", "–": "-", "×": "*", "·": "*", "⋅": "*", "≥": ">=", "≤": "<=", "²": "^2", "³": "^3", "\u00a0": " "}
 )
 _STOP = re.compile(r"\.(?=[ \t]|$)")
-_MARKS = re.compile(r"[ \t]*(?:[-*+>•][ \t]+|#{1,6}[ \t]+)*")
+_MARKS = re.compile(r"[ \t]*(?:[-–*·+>•][ \t]+|#{1,6}[ \t]+)*")
 _BOLD = re.compile(r"\*\*|__|`|\$")
+# Within a formula that is no markup: `2**3` and `2 ** x` are powers, which is not how a formula is written here.
+_INSIDE = re.compile(r"(?<=[0-9A-Za-z)])(?:(?:\*\*|__|`|\$)+|[ \t]+\*\*[ \t]+)(?=[-0-9A-Za-z(])")
 _OPEN_BOLD = re.compile(r"\*\*|__")
 _HEADER = re.compile(
     r"(?:step[ \t]+[0-9]{1,3}[a-z]?(?:[ \t]*[.:)—–-]+(?=\s|$)|(?=[ \t]*$))|[0-9]{1,3}[.)](?=[ \t]|$))[ \t]*",
@@ -65,16 +67,19 @@ _PREFIX = re.compile(
 _ACTION = re.compile(rf"(?:we[ \t]+)?(?:{'|'.join(ACTIONS)})\b", re.IGNORECASE)
 _DENIAL = re.compile(rf"\b(?:{'|'.join(DENIALS)})\b|n['’]t\b", re.IGNORECASE)
 _ANSWER = re.compile(r"(?:the[ \t]+)?(?:final[ \t]+)?answer[ \t]+is\b[ \t]*:?[ \t]*(.*)", re.IGNORECASE | re.DOTALL)
-_RELATES = re.compile(r"[=<>≠≈≡∣|]")
+_RELATES = re.compile(
+    r"[=<>∣|]|\b(?:is|are|equals?|gives?|yields?|becomes?|gets?|obtains?|finds?|answer)\b.*[0-9]", re.IGNORECASE
+)
+_OPERATORS = frozenset("+-*/^±×÷∙√")
 
 
 def sentences(text: str) -> tuple[Sentence, ...]:
     """The sentences of a text, in order; blank ones are left out. Never raises."""
     found: list[Sentence] = []
-    for part in _parts(text[:MAX_CHARS]):
+    for part, marked in _parts(text[:MAX_CHARS]):
         if len(found) == MAX_SENTENCES:
             return (*found, Sentence(CUT_OFF, CUT_OFF))
-        found.append(Sentence(part, _claim(part)))
+        found.append(Sentence(part, _claim(part, marked)))
     if text[MAX_CHARS:].strip():
         found.append(Sentence(CUT_OFF, CUT_OFF))
     return tuple(found)
@@ -86,16 +91,17 @@ def answer_of(claim: str) -> str | None:
     return found.group(1).strip() if found else None
 
 
-def _parts(text: str) -> Iterator[str]:
+def _parts(text: str) -> Iterator[tuple[str, bool]]:
+    """Sentences, and whether each begins its line: only there can a `- ` be a list mark and not a minus."""
     for line in text.splitlines():
         begin = _begin(line)
         start = 0
         for stop in _STOP.finditer(line, begin):
             if part := line[start : stop.end()].strip():
-                yield part
+                yield part, not line[:start].strip()
             start = stop.end()
         if part := line[start:].strip():
-            yield part
+            yield part, not line[:start].strip()
 
 
 def _begin(line: str) -> int:
@@ -107,10 +113,10 @@ def _begin(line: str) -> int:
     return position
 
 
-def _claim(sentence: str) -> str:
-    text = sentence.translate(_SYMBOLS)
-    text = text[_MARKS.match(text).end() :]  # type: ignore[union-attr]  # it matches everywhere
-    text = _BOLD.sub("", text).strip()
+def _claim(sentence: str, marked: bool) -> str:
+    # Marks first: a minus sign that is no hyphen marks no list.
+    text = sentence[_MARKS.match(sentence).end() :] if marked else sentence  # type: ignore[union-attr]
+    text = _BOLD.sub("", _INSIDE.sub("_", text.translate(_SYMBOLS))).strip()
     for pattern in (_HEADER, _AIM):
         if found := pattern.match(text):
             text = text[found.end() :]
@@ -126,9 +132,15 @@ def _claim(sentence: str) -> str:
 def _claims(text: str) -> bool:
     if answer_of(text) is not None or _DENIAL.search(text):
         return True
-    if _ACTION.match(text) and not _RELATES.search(text):
+    if _ACTION.match(text) and not _relates(text):
         return False
     return any(character in "^/*|\\" or unicodedata.category(character) in _MATHEMATICAL for character in text)
+
+
+def _relates(text: str) -> bool:
+    """Any mathematical symbol that is no operator may be a relation: a fullwidth equals sign, an arrow."""
+    symbols = {character for character in text if unicodedata.category(character) == "Sm"}
+    return bool(symbols - _OPERATORS or _RELATES.search(text))
 
 
 _MATHEMATICAL = frozenset({"Nd", "Nl", "No", "Sm"})
