@@ -286,7 +286,7 @@ def test_provers_and_searches_say_on_what_problems() -> None:
 def test_outcomes_without_a_planned_count_stay_readable() -> None:
     rows = searched([(0.0, 0.0, 7.0)] * 2)
     text = to_markdown("t", "s", [search_sections(results_of(everything(), rows))[0]])
-    assert "prompts included: - candidates" in text
+    assert "prompts included; what" in text
     for row, planned in zip(rows, (40, 61), strict=True):
         row["best_of_equal"]["planned"] = planned
     text = to_markdown("t", "s", [search_sections(results_of(everything(), rows))[0]])

@@ -77,8 +77,8 @@ def _section(title: str, results: LabResults, rows: Sequence[Row], roles: str, u
             Text(
                 f"{len(rows)} of {results.profile.search_problems} held-out problems, {world(results.profile)}; "
                 f"graded by the exact oracle; {roles}. Equal budget: on each problem best-of-N "
-                f"may spend the {unit} that the search spent there, {included}: "
-                f"{_planned(rows)} candidates, in the mean. The methods share their samples, so differences are paired."
+                f"may spend the {unit} that the search spent there, {included}{_planned(rows)}; what it then leaves "
+                "unspent is what lazy verification saved. The methods share their samples, so differences are paired."
             ),
             Table(
                 (
@@ -133,9 +133,9 @@ def _origins(rows: Sequence[Row]) -> tuple[tuple[str, ...], ...]:
 
 
 def _planned(rows: Sequence[Row]) -> str:
-    """ "-" for outcomes that don't say it."""
+    """Nothing for outcomes that don't say it."""
     planned = [r["best_of_equal"].get("planned") for r in rows]
-    return "-" if None in planned else f"{mean(planned):.1f}"
+    return "" if None in planned else f": {mean(planned):.1f} candidates, in the mean"
 
 
 def _said(rows: Sequence[Row]) -> str:

@@ -139,8 +139,11 @@ def verifier_section(results: LabResults) -> Section:
         (
             Text(
                 f"Trained on {result['examples']} harvested critiques of the deciding judge, measured on "
-                f"{result['expert']['examples']} proofs of held-out problems. R = 0.7 R_error + 0.3 R_verdict. A false "
-                "positive passes what the reference does not pass."
+                f"{result['expert']['examples']} proofs of held-out problems. R = 0.7 R_error + 0.3 R_verdict; R_error "
+                "is half for where the errors are and half for what they are, R_verdict falls with the distance of the "
+                "verdicts. A false positive (FP) passes what the reference does not pass, a false negative (FN) faults "
+                "what it passes: read R beside both. The panel is the four-layer verifier with its three lab judges; "
+                "the min judge is the one of them that gave the lowest score."
             ),
             Table(
                 (
