@@ -56,6 +56,8 @@ _SYSTEM_FAULTS = {
     errno.ENOTDIR: "a part of that path is a file: choose another folder",
     errno.EMFILE: "too many open files: raise the limit (ulimit -n) or lower concurrency",
 }
+_USER_FAULTS = (errno.EEXIST, errno.ENOTDIR)
+"""Of these, what is a wrong path rather than a failing system."""
 _SQLITE_FAULTS = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
     sqlite3.SQLITE_IOERR: errno.EIO,
@@ -116,7 +118,7 @@ def _known(error: BaseException, run: Path | None) -> tuple[ExitCode, InputError
     if isinstance(error, NoModel):
         return ExitCode.NO_MODEL, error
     if isinstance(error, InputError):
-        return ExitCode.BAD_INPUT if _fault_code(error.__cause__) is None else ExitCode.ERROR, error
+        return _exit_code(_fault_code(error.__cause__)), error
     if run is not None and isinstance(error, FileNotFoundError) and not run.exists():
         return ExitCode.ERROR, InputError("the run folder was deleted while the run went on", file=run)
     code = _fault_code(error)
@@ -124,7 +126,11 @@ def _known(error: BaseException, run: Path | None) -> tuple[ExitCode, InputError
         return None
     file = (error.filename if isinstance(error, OSError) else None) or run
     hint = f"what is done is kept; then: maxproof resume {run}" if run is not None else None
-    return ExitCode.ERROR, InputError(_SYSTEM_FAULTS[code], file=file, hint=hint)
+    return _exit_code(code), InputError(_SYSTEM_FAULTS[code], file=file, hint=hint)
+
+
+def _exit_code(fault: int | None) -> ExitCode:
+    return ExitCode.BAD_INPUT if fault is None or fault in _USER_FAULTS else ExitCode.ERROR
 
 
 def _fault_code(error: BaseException | None) -> int | None:

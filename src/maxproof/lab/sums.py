@@ -20,7 +20,7 @@ from maxproof.lab.expressions import Number, parse, variables
 from maxproof.lab.series import Range, values
 from maxproof.lab.sum_families import generate_series
 from maxproof.lab.sum_rules import Known, judge
-from maxproof.lab.types import Judgement, Question
+from maxproof.lab.types import Judgement, Question, StepVerdict
 
 NAME = "sums"
 TECHNIQUES = ("accumulation", "pairing", "telescoping")
@@ -212,9 +212,21 @@ class _Sums:
         if not 1 <= last - first < MAX_TERMS or node is None or variables(node) != {"k"} or isinstance(node, Number):
             return None
         series = Series(found[1] == "product", found[2], first, last)
-        if len(series.terms) != last - first + 1 or not series.techniques:
+        if len(series.terms) != last - first + 1 or not series.techniques or not _can_be_written(series):
             return None
         return series
+
+
+def _can_be_written(series: Series) -> bool:
+    """Every own solution is one by the rules: not so where a term is written in a way that no claim repeats."""
+    for technique in series.techniques:
+        state = series.start()
+        for claim in series.solve(technique):
+            judgement = series.judge(state, claim)
+            if judgement is None or judgement.verdict is not StepVerdict.VALID:
+                return False
+            state = judgement.state
+    return True
 
 
 DOMAIN = _Sums()
