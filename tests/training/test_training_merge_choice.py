@@ -13,7 +13,7 @@ from maxproof.cli.merge import merge as merge_command
 from maxproof.problems import InputError
 from maxproof.training.merge.mergekit import to_mergekit
 from maxproof.training.merge.settings import MergeSettings, Method
-from maxproof.training.merge.weights import choose_weights, coordinate_search, weight_grid
+from maxproof.training.merge.weights import choose_weights
 
 METHODS: tuple[Method, ...] = ("linear", "task_arithmetic", "ties", "dare_linear", "dare_ties")
 
@@ -30,20 +30,13 @@ class Evaluation:
         return None if weights in self._unscored else -abs(weights[0] - 0.5) - abs(weights[1] - 1.0)
 
 
-async def test_the_grid_is_tried_whole_in_order_and_the_best_wins() -> None:
-    grid = weight_grid(2, (0.0, 0.5, 1.0))
+async def test_all_candidates_are_tried_in_order_and_the_best_wins() -> None:
+    grid = [(a, b) for a in (0.0, 0.5, 1.0) for b in (0.0, 0.5, 1.0)]
     evaluate = Evaluation()
     choice = await choose_weights(grid, evaluate)
-    assert evaluate.asked == list(grid) == [attempt.candidate for attempt in choice.tries]
+    assert evaluate.asked == grid == [attempt.candidate for attempt in choice.tries]
     assert choice.best.candidate == (0.5, 1.0)
     assert choice.best in choice.tries
-
-
-def test_the_grid_has_equal_weights_first_and_no_zeroes() -> None:
-    grid = weight_grid(3, (0.0, 1.0))
-    assert len(grid) == 7
-    assert grid[0] == (1.0, 1.0, 1.0)
-    assert (0.0, 0.0, 0.0) not in grid
 
 
 async def test_of_equal_scores_the_earlier_wins() -> None:
@@ -67,19 +60,6 @@ async def test_nan_is_a_bug_of_the_evaluation() -> None:
 
     with pytest.raises(ValueError, match="NaN"):
         await choose_weights([(1.0,)], broken)
-
-
-async def test_coordinate_search_finds_the_peak_without_trying_anything_twice() -> None:
-    evaluate = Evaluation()
-    levels = (0.0, 0.25, 0.5, 0.75, 1.0)
-    choice = await coordinate_search((1.0, 0.25), levels, evaluate, rounds=3)
-    assert choice.best.candidate == (0.5, 1.0)
-    assert len(evaluate.asked) == len(set(evaluate.asked)) == len(choice.tries) < len(levels) ** 2
-
-
-async def test_coordinate_search_moves_away_from_a_start_that_is_not_scored() -> None:
-    choice = await coordinate_search((1.0, 1.0), (0.5, 1.0), Evaluation(unscored=((1.0, 1.0),)))
-    assert choice.best.candidate == (0.5, 1.0)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -6,16 +6,14 @@ order, and which wins. Every try is kept, so that a report can show them all.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from maxproof.problems.errors import InputError
 
 C = TypeVar("C")
-Weights = tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,46 +43,6 @@ async def choose_weights(candidates: Iterable[C], evaluate: Callable[[C], Awaita
         InputError: there is no candidate, or none was scored.
     """
     return _choice([Try(candidate, _checked(await evaluate(candidate))) for candidate in candidates])
-
-
-async def coordinate_search(
-    start: Weights,
-    levels: Sequence[float],
-    evaluate: Callable[[Weights], Awaitable[float | None]],
-    *,
-    rounds: int = 2,
-) -> Choice[Weights]:
-    """Changes one weight at a time to each of `levels`, keeps what improves, until a round improves nothing.
-
-    At most 1 + rounds * len(start) * len(levels) evaluations, where a full grid takes len(levels) ** len(start); no
-    weights are tried twice.
-
-    Raises: InputError, if nothing was scored.
-    """
-    tries: dict[Weights, Try[Weights]] = {}
-
-    async def score(weights: Weights) -> float:
-        if weights not in tries:
-            tries[weights] = Try(weights, _checked(await evaluate(weights)))
-        found = tries[weights].score
-        return -math.inf if found is None else found
-
-    best, best_score = start, await score(start)
-    for _ in range(rounds):
-        before = best
-        for i, level in itertools.product(range(len(start)), levels):
-            weights = (*best[:i], level, *best[i + 1 :])
-            if any(weights) and (found := await score(weights)) > best_score:
-                best, best_score = weights, found
-        if best == before:
-            break
-    return _choice(list(tries.values()))
-
-
-def weight_grid(experts: int, levels: Sequence[float]) -> tuple[Weights, ...]:
-    """All weights from `levels`, without the ones that are all 0; equal weights first."""
-    found = [weights for weights in itertools.product(levels, repeat=experts) if any(weights)]
-    return tuple(sorted(found, key=lambda weights: len(set(weights)) > 1))
 
 
 def _checked(score: float | None) -> float | None:
