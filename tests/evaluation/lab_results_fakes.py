@@ -14,7 +14,7 @@ from maxproof.evaluation.lab.profile import LabProfile, profile_named
 from maxproof.evaluation.lab.results import LabResults
 from maxproof.evaluation.lab.searches import OUTCOMES
 from maxproof.evaluation.lab.stages import RESULT, stage_folder
-from maxproof.formal.statistics import mean_pass_at_k, wilson
+from maxproof.statistics import mean_pass_at_k, wilson
 
 PROBLEMS, SAMPLES = 10, 8
 PROFILE = profile_named("tiny").model_copy(update={"rl_seeds": 2, "samples": SAMPLES})

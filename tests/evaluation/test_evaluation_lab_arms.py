@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from maxproof.evaluation.lab import arms
 from maxproof.evaluation.lab.arms import WINDOW, curve, is_false_positive, judged, tally, window
-from maxproof.formal.statistics import wilson
 from maxproof.lab.generate import problems
+from maxproof.statistics import wilson
 from maxproof.training.rollouts import record_of
 from maxproof.training.types import Reward, Rollout
 

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from lab_results_fakes import PROFILE, everything, results_of, searched, write_run
 
-from maxproof.evaluation.lab.blocks import Charts, Code, Section, Table, Text, to_html, to_markdown
-from maxproof.evaluation.lab.charts import Series, legend, line_chart, mean_band
 from maxproof.evaluation.lab.profile import profile_named
 from maxproof.evaluation.lab.report import write_report
 from maxproof.evaluation.lab.reproduce_section import reproduce_section
@@ -18,6 +16,8 @@ from maxproof.evaluation.lab.results import read_results
 from maxproof.evaluation.lab.sections import all_sections
 from maxproof.evaluation.lab.stages import RESULT, stage_folder
 from maxproof.problems import InputError
+from maxproof.report.blocks import Charts, Code, Section, Table, Text, to_html, to_markdown
+from maxproof.report.line_charts import Series, legend, line_chart, mean_band
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
 VOID = {"meta", "img", "br", "path", "link"}
@@ -56,7 +56,7 @@ def tags(page: str) -> Tags:
 
 
 def page(*sections: Section) -> str:
-    return to_html(HOSTILE, HOSTILE, sections)
+    return to_html(HOSTILE, HOSTILE, HOSTILE, sections)
 
 
 def test_hostile_text_is_text_wherever_it_stands() -> None:
@@ -76,7 +76,7 @@ def test_hostile_text_is_text_wherever_it_stands() -> None:
 def test_the_whole_report_loads_nothing_and_runs_nothing() -> None:
     results = everything()
     results["verifier"]["seconds"] = 1.0
-    html = to_html("t", "s", all_sections(results_of(results, searched([(0.0, 0.0, 7.0)] * 4))))
+    html = to_html("k", "t", "s", all_sections(results_of(results, searched([(0.0, 0.0, 7.0)] * 4))))
     found = tags(html)
     assert not found.names & {"script", "img", "link", "iframe", "object"}
     assert "default-src 'none'" in html
@@ -90,7 +90,7 @@ def test_the_whole_report_loads_nothing_and_runs_nothing() -> None:
 def test_the_same_results_give_the_same_bytes() -> None:
     sections = all_sections(results_of(everything(), searched([(0.0, 7.0, 7.0)] * 9)))
     again = all_sections(results_of(everything(), searched([(0.0, 7.0, 7.0)] * 9)))
-    assert to_html("t", "s", sections) == to_html("t", "s", again)
+    assert to_html("k", "t", "s", sections) == to_html("k", "t", "s", again)
     assert to_markdown("t", "s", sections) == to_markdown("t", "s", again)
 
 

@@ -20,7 +20,6 @@ from lab_results_fakes import (
     verifier,
 )
 
-from maxproof.evaluation.lab.blocks import Section, Table, to_markdown
 from maxproof.evaluation.lab.cells import NOT_YET, counted, difference, in_most, interval, judgement, points, rate
 from maxproof.evaluation.lab.hacking_section import drifted, growth, hacking_section
 from maxproof.evaluation.lab.reproduce_section import reproduce_section, wall_time
@@ -32,6 +31,7 @@ from maxproof.evaluation.lab.sections import (
     provers_section,
     verifier_section,
 )
+from maxproof.report.blocks import Section, Table, to_markdown
 
 
 def claims_of(section: Section) -> dict[str, str]:

@@ -10,7 +10,6 @@ from typing import Any
 
 from maxproof.cli.train_judges import MAX_CALLS_AT_ONCE, BudgetSpent, open_judges, until_stopped
 from maxproof.cli.train_watch import Watch
-from maxproof.formal.statistics import MeanRate, Rate
 from maxproof.lab.canonical import canonical
 from maxproof.lab.generate import lab_problem
 from maxproof.lab.oracle import true_verdict
@@ -19,6 +18,7 @@ from maxproof.models.template import visible
 from maxproof.problems import InputError, Problem, load_problems
 from maxproof.search.run_folder import write_atomically
 from maxproof.search.settings import RunSettings
+from maxproof.statistics import MeanRate, Rate
 from maxproof.training.checkpoint import load_checkpoint, save_checkpoint
 from maxproof.training.fixer import FixerEvaluation, FixerSettings, RepairCounts, evaluate_fixer, train_fixer
 from maxproof.training.harvest import Triple

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from maxproof.formal.error_classes import ErrorClass
 from maxproof.formal.problem import FormalProblem
 from maxproof.formal.results import Attempt, Status
-from maxproof.formal.statistics import MeanRate, Rate, mean_pass_at_k, wilson
+from maxproof.statistics import MeanRate, Rate, mean_pass_at_k, wilson
 
 ALL = "all"
 

@@ -12,12 +12,12 @@ from maxproof.formal.results import Attempt, Status
 from maxproof.formal.solution.feedback import OPENINGS, describe
 from maxproof.formal.solution.types import SolutionVerdict
 from maxproof.formal.solution.wrap import PROBLEM_LINES
-from maxproof.formal.statistics import MeanRate, Rate
 from maxproof.formal.summary import MethodSummary, PassAtK, ProblemSummary
 from maxproof.formal.syntax.ast import NOWHERE
 from maxproof.models.template import visible
 from maxproof.report.formal_view import Entry, FormalView
 from maxproof.report.layout import filled, one_line, quoted, table, terminal_width
+from maxproof.statistics import MeanRate, Rate
 
 STATUS_NAMES: Final = {
     Status.SOLVED: "solved",

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from maxproof.formal.statistics import MeanRate, Rate, wilson
 from maxproof.lab.canonical import canonical
 from maxproof.lab.dialogue import marks_from_errors, patch_prompt, proof_answer, proof_lines, read_proof
 from maxproof.problems import InputError
 from maxproof.search.run_folder import write_atomically
+from maxproof.statistics import MeanRate, Rate, wilson
 from maxproof.training.harvest import Triple
 from maxproof.training.settings import SamplingSettings, SftSettings
 from maxproof.training.types import Example, Reward, RewardFunction, Rollout

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from maxproof.formal.statistics import MeanRate, Rate, wilson
 from maxproof.lab.dialogue import (
     Critique,
     critique,
@@ -32,6 +31,7 @@ from maxproof.lab.dialogue import (
 from maxproof.problems import InputError
 from maxproof.problems.text import read_text
 from maxproof.search.run_folder import write_atomically
+from maxproof.statistics import MeanRate, Rate, wilson
 from maxproof.training.harvest import Harvest
 from maxproof.training.settings import CispoSettings, SamplingSettings, SftSettings
 from maxproof.training.types import Example, Rollout, Task

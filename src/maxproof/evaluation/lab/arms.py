@@ -17,12 +17,12 @@ from maxproof.evaluation.lab.base import CHECKPOINT, heldout, training
 from maxproof.evaluation.lab.measure import prove
 from maxproof.evaluation.lab.profile import LabProfile
 from maxproof.evaluation.lab.stages import Place, Result, Tell
-from maxproof.formal.statistics import wilson
 from maxproof.lab.dialogue import prove_prompt
 from maxproof.lab.generate import LabProblem
 from maxproof.lab.judges import BIASED, BIASED_VERIFIER, PANEL, JudgeFaults, LabJudges
 from maxproof.lab.oracle import true_score
 from maxproof.lab.style import style_of
+from maxproof.statistics import wilson
 from maxproof.training.reward import VerifierReward
 from maxproof.training.rollouts import RolloutRecord, read_rollouts
 from maxproof.training.types import Rollout, Task

@@ -7,10 +7,10 @@ from random import Random
 from statistics import mean
 from typing import Any
 
-from maxproof.evaluation.lab.blocks import Table, Text
 from maxproof.evaluation.lab.profile import LabProfile
-from maxproof.formal.statistics import wilson
 from maxproof.lab.domains import DOMAINS
+from maxproof.report.blocks import Table, Text
+from maxproof.statistics import wilson
 
 NOT_YET = Text("Not measured yet: the stages that this section needs are not done.")
 BOOTSTRAPS = 2000

@@ -7,11 +7,11 @@ from statistics import mean
 from typing import Any
 
 from maxproof.evaluation.lab.arms import WINDOW, window
-from maxproof.evaluation.lab.blocks import Charts, Section, Table, Text
 from maxproof.evaluation.lab.cells import NOT_YET, claims, counted, figure, in_most, rate
-from maxproof.evaluation.lab.charts import Series, legend, line_chart, mean_band
 from maxproof.evaluation.lab.results import LabResults
-from maxproof.formal.statistics import Rate, wilson
+from maxproof.report.blocks import Charts, Section, Table, Text
+from maxproof.report.line_charts import Series, legend, line_chart, mean_band
+from maxproof.statistics import Rate, wilson
 
 TITLE = "Reward hacking"
 PACKAGINGS = ("given", "headers", "verification")

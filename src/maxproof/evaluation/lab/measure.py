@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from maxproof.formal.statistics import MeanRate, Rate, mean_pass_at_k, wilson
 from maxproof.lab.dialogue import prove_prompt
 from maxproof.lab.generate import LabProblem
 from maxproof.lab.oracle import grade
+from maxproof.statistics import MeanRate, Rate, mean_pass_at_k, wilson
 from maxproof.training.settings import SamplingSettings
 from maxproof.verifier.types import MAX_POINTS
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from maxproof.evaluation.lab.blocks import to_html, to_markdown
 from maxproof.evaluation.lab.results import read_results
 from maxproof.evaluation.lab.sections import all_sections
+from maxproof.report.blocks import to_html, to_markdown
 from maxproof.search.run_folder import write_atomically
 
 TITLE = "The pipeline in the proof world, measured"
@@ -21,6 +21,6 @@ def write_report(run: Path) -> tuple[Path, Path]:
     sections = all_sections(results)
     subtitle = f"profile {results.profile.name}, seed {results.profile.seed}, {results.profile.rl_seeds} RL seeds"
     paths = run / "report.html", run / "report.md"
-    write_atomically(paths[0], to_html(TITLE, subtitle, sections))
+    write_atomically(paths[0], to_html("MaxProof lab report", TITLE, subtitle, sections))
     write_atomically(paths[1], to_markdown(TITLE, subtitle, sections))
     return paths

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from maxproof.evaluation.lab.blocks import Block, Code, Section, Table, Text
 from maxproof.evaluation.lab.profile import is_built_in
 from maxproof.evaluation.lab.results import LabResults
 from maxproof.evaluation.lab.stages import Result
+from maxproof.report.blocks import Block, Code, Section, Table, Text
 
 SPEEDS = {"sft": "base, supervised", "rl_sampling": "RL, sampling", "rl_training": "RL, training"}
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Any
 
-from maxproof.evaluation.lab.blocks import Section, Table, Text
 from maxproof.evaluation.lab.cells import NOT_YET, claims, counted, difference, judgement, points, world
 from maxproof.evaluation.lab.results import LabResults
+from maxproof.report.blocks import Section, Table, Text
 from maxproof.verifier.types import MAX_POINTS
 
 METHODS = {

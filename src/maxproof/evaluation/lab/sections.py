@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
-from maxproof.evaluation.lab.blocks import Block, Section, Table, Text
 from maxproof.evaluation.lab.cells import NOT_YET, claims, difference, figure, judgement, rate, world
 from maxproof.evaluation.lab.hacking_section import hacking_section
 from maxproof.evaluation.lab.merging import trades
@@ -17,7 +16,8 @@ from maxproof.evaluation.lab.pipeline import PROVER
 from maxproof.evaluation.lab.reproduce_section import reproduce_section
 from maxproof.evaluation.lab.results import LabResults
 from maxproof.evaluation.lab.search_section import search_sections
-from maxproof.formal.statistics import pass_at_k
+from maxproof.report.blocks import Block, Section, Table, Text
+from maxproof.statistics import pass_at_k
 
 
 def all_sections(results: LabResults) -> tuple[Section, ...]:

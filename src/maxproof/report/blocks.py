@@ -1,4 +1,7 @@
-"""What the lab report is made of, and its two renderings: one HTML file that loads nothing, and Markdown."""
+"""What a report of sections is made of, and its two renderings: one HTML file that loads nothing, and Markdown.
+
+The lab's report, the evaluation's, the study's and the monitor's dashboard are built of these blocks.
+"""
 
 from __future__ import annotations
 
@@ -66,15 +69,16 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-def to_html(title: str, subtitle: str, sections: Sequence[Section]) -> str:
-    """The whole page. The same sections give the same bytes."""
+def to_html(kicker: str, title: str, subtitle: str, sections: Sequence[Section]) -> str:
+    """The whole page; `kicker` stands above the title. The same sections give the same bytes."""
     css = style_sheet() + CHART_STYLE
     return (
         environment()
-        .get_template("lab.html.j2")
+        .get_template("sections.html.j2")
         .render(
             css=Markup(css),
             css_hash=base64.b64encode(hashlib.sha256(css.encode()).digest()).decode(),
+            kicker=kicker,
             title=title,
             subtitle=subtitle,
             sections=[(section.title, [Markup(_html(block)) for block in section.blocks]) for section in sections],

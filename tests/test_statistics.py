@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxproof.formal.statistics import mean_pass_at_k, pass_at_k, wilson
+from maxproof.statistics import mean_pass_at_k, pass_at_k, wilson
 
 
 def test_wilson_against_a_published_value() -> None:
