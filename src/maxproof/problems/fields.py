@@ -62,9 +62,14 @@ def record_id(raw: Mapping[str, object], place: Place, default: str) -> str:
     """The record's id: one line of 1 to MAX_ID_CHARS characters. Raises InputError."""
     key, value = by_field(raw, place).get("id", ("id", default))
     text = _text(key, value, place)
-    if text is None or _CONTROL.search(text) or len(text) > MAX_ID_CHARS:
+    if text is None or not printable_id(text):
         raise place.error(f"expected one line of 1 to {MAX_ID_CHARS} characters", field=key)
     return text
+
+
+def printable_id(text: str) -> bool:
+    """Whether `text` can be an id: one line of 1 to MAX_ID_CHARS characters, none of them a control character."""
+    return bool(text.strip()) and not _CONTROL.search(text) and len(text) <= MAX_ID_CHARS
 
 
 def to_problem(raw: Mapping[str, object], place: Place, id: str) -> Problem:
