@@ -1,29 +1,54 @@
 """What a report of sections is made of, and its two renderings: one HTML file that loads nothing, and Markdown.
 
-The lab's report, the evaluation's, the study's and the monitor's dashboard are built of these blocks.
+The lab's report, the evaluation's, the study's and the monitor's dashboard are built of these blocks. Every text may be
+hostile: in HTML it is escaped after hidden characters were made visible.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from markupsafe import Markup, escape
 
+from maxproof.models.template import visible
 from maxproof.report.html import environment, style_sheet
 
 CHART_STYLE = """
 .chart{display:inline-block;margin:.4rem .8rem .4rem 0}
 .chart figcaption{font-size:.85rem;font-weight:600}
-.series{fill:none;stroke-width:2}
+.chart figcaption small{font-weight:400}
+.chart.alarmed{border-color:var(--bad);border-width:2px}
+.series{fill:none;stroke-width:2;stroke-linecap:round;stroke-linejoin:round}
 .band{stroke:none;opacity:.18}
 path.series.s0{stroke:#c2410c}path.band.s0{fill:#c2410c}
 path.series.s1{stroke:#1d4ed8}path.band.s1{fill:#1d4ed8}
 path.series.s2{stroke:#15803d}path.band.s2{fill:#15803d}
 path.series.s3{stroke:#6b21a8}path.band.s3{fill:#6b21a8}
+.span.reference{fill:var(--none-bg)}
+.span.alarm{fill:var(--bad);opacity:.16}
+svg .level{stroke:var(--quiet);stroke-width:1;stroke-dasharray:3 3;fill:none}
+.level-band{fill:var(--quiet);opacity:.13}
+svg path.flag{stroke:var(--bad);stroke-width:1.5;fill:none}
+svg text.flag{fill:var(--bad);font-weight:600}
+svg text.flag.end{text-anchor:end}svg text.flag.start{text-anchor:start}
 .legend .key{margin-right:1.2rem;white-space:nowrap}
+.legend .key::before{display:none}
+.usage.prose th,.usage.prose td{text-align:left;white-space:normal;vertical-align:top;max-width:none;font-size:.9rem;
+font-family:inherit;border-bottom:1px solid var(--line)}
+.usage.prose{max-width:none}
+.quoted{background:var(--card);border:1px solid var(--line);border-left:3px solid var(--quiet);border-radius:6px;
+padding:.6rem .9rem;max-height:22rem;overflow:auto;font:.86rem/1.55 ui-monospace,"DejaVu Sans Mono",monospace}
+details.more{border:1px solid var(--line);border-radius:10px;background:var(--card);padding:.6rem 1rem;margin:.8rem 0}
+details.more>summary{font-weight:600}
+@media print{.quoted{max-height:none}.chart{break-inside:avoid}}
+@media (prefers-color-scheme:dark){path.series.s0{stroke:#fb923c}path.band.s0{fill:#fb923c}
+path.series.s1{stroke:#7cb0ff}path.band.s1{fill:#7cb0ff}path.series.s2{stroke:#5fcf8c}path.band.s2{fill:#5fcf8c}
+path.series.s3{stroke:#c79bf0}path.band.s3{fill:#c79bf0}}
 """
 
 
@@ -36,11 +61,15 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of short texts; the first column is a name, the others are set to the right."""
+    """A table of short texts; the first column is a name, the others are set to the right.
+
+    `prose`: its cells are sentences, set to the left and broken into lines.
+    """
 
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""
+    prose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +87,33 @@ class Code:
     text: str
 
 
-Block = Text | Table | Charts | Code
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """The outcome in a box: `good`, `bad`, or `open` where nothing can be said yet."""
+
+    look: Literal["good", "bad", "open"]
+    headline: str
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What is shown when asked for, under its one-line summary."""
+
+    summary: str
+    blocks: tuple[Block, ...]
+    shown: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A text that a model wrote, after a line that says what it is."""
+
+    about: str
+    text: str
+
+
+Block = Text | Table | Charts | Code | Notice | Details | Quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,33 +150,75 @@ def to_markdown(title: str, subtitle: str, sections: Sequence[Section]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+_NOTICE_LOOKS = {"good": ("passed", "✓"), "bad": ("not_passed", "✗"), "open": ("unfinished", "…")}
+
+
 def _html(block: Block) -> str:
-    if isinstance(block, Text):
-        return f"<p>{escape(block.text)}</p>"
-    if isinstance(block, Code):
-        return f"<pre>{escape(block.text)}</pre>"
-    if isinstance(block, Charts):
-        return f'{"".join(block.svg)}<p class="note">{escape(block.caption)}</p>' if any(block.svg) else ""
-    head = "".join(f"<th>{escape(name)}</th>" for name in block.headers)
+    match block:
+        case Text():
+            return f"<p>{_said(block.text)}</p>"
+        case Code():
+            return f"<pre>{_said(block.text)}</pre>"
+        case Charts():
+            return f'{"".join(block.svg)}<p class="note">{_said(block.caption)}</p>' if any(block.svg) else ""
+        case Notice():
+            kind, sign = _NOTICE_LOOKS[block.look]
+            lines = "".join(f"<p>{_said(line)}</p>" for line in block.lines)
+            headline = f'<p class="headline"><span class="sign">{sign}</span>{_said(block.headline)}</p>'
+            return f'<div class="outcome {kind}">{headline}{lines}</div>'
+        case Details():
+            inside = "".join(map(_html, block.blocks))
+            shown = " open" if block.shown else ""
+            return f'<details class="more"{shown}><summary>{_said(block.summary)}</summary>{inside}</details>'
+        case Quote():
+            return f'<p class="by">{_said(block.about)}</p><pre class="quoted">{_said(block.text)}</pre>'
+        case Table():
+            return _html_table(block)
+
+
+def _said(text: str) -> str:
+    return escape(visible(text))
+
+
+def _html_table(table: Table) -> str:
+    head = "".join(f"<th>{_said(name)}</th>" for name in table.headers)
     rows = "".join(
-        "<tr>" + f"<th>{escape(row[0])}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:]) + "</tr>"
-        for row in block.rows
+        "<tr>" + f"<th>{_said(row[0])}</th>" + "".join(f"<td>{_said(cell)}</td>" for cell in row[1:]) + "</tr>"
+        for row in table.rows
     )
-    caption = f'<p class="note">{escape(block.caption)}</p>' if block.caption else ""
-    table = f'<table class="usage"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
-    return f'<div class="wide">{table}</div>{caption}'
+    caption = f'<p class="note">{_said(table.caption)}</p>' if table.caption else ""
+    look = "usage prose" if table.prose else "usage"
+    body = f'<table class="{look}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+    return f'<div class="wide">{body}</div>{caption}'
 
 
 def _markdown(block: Block) -> str:
-    if isinstance(block, Text):
-        return block.text
-    if isinstance(block, Code):
-        return f"```\n{block.text}\n```"
-    if isinstance(block, Charts):
-        return f"({block.caption} Drawn in the HTML report.)" if any(block.svg) else ""
-    lines = [_row(block.headers), _row(("---",) + ("---:",) * (len(block.headers) - 1))]
-    lines += [_row(row) for row in block.rows]
-    return "\n".join(lines) + (f"\n\n{block.caption}" if block.caption else "")
+    match block:
+        case Text():
+            return block.text
+        case Code():
+            return _fenced(block.text)
+        case Charts():
+            return f"({block.caption} Drawn in the HTML report.)" if any(block.svg) else ""
+        case Notice():
+            return "\n\n".join((f"**{block.headline}**", *block.lines))
+        case Details():
+            return "\n\n".join((f"### {block.summary}", *map(_markdown, block.blocks)))
+        case Quote():
+            return f"{block.about}\n\n{_fenced(visible(block.text))}"
+        case Table():
+            lines = [
+                _row(block.headers),
+                _row(("---",) + ("---" if block.prose else "---:",) * (len(block.headers) - 1)),
+            ]
+            lines += [_row(row) for row in block.rows]
+            return "\n".join(lines) + (f"\n\n{block.caption}" if block.caption else "")
+
+
+def _fenced(text: str) -> str:
+    """Lines as they are; the fence is longer than any that the text has."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}\n{text}\n{fence}"
 
 
 def _row(cells: Sequence[str]) -> str:
