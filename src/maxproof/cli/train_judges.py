@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from maxproof.cli.errors import NoModel
 from maxproof.lab.judges import BIASED, BIASED_VERIFIER, PANEL, LabJudges
-from maxproof.models.bindings import resolve_bindings
 from maxproof.models.caller import JournaledCaller
-from maxproof.models.journal import Journal
 from maxproof.models.types import Caller, StopKind
-from maxproof.problems import InputError
-from maxproof.problems.text import read_text
-from maxproof.search.run import open_caller
-from maxproof.search.run_folder import write_atomically
+from maxproof.search.journal_folder import open_folder
 from maxproof.search.settings import RunSettings
 from maxproof.training.types import Reward, RewardFunction, Rollout
 from maxproof.verifier import VerifierSettings
 
-JOURNAL, SERVED = "journal.sqlite", "served.json"
 MAX_CALLS_AT_ONCE = 512
 """Of all judges together; an endpoint has a limit of its own below that."""
-MAX_SERVED_BYTES = 1024 * 1024
 
 
 class BudgetSpent(Exception):
@@ -62,31 +54,5 @@ async def open_judges(
         biased = judges == "lab-biased"
         yield (BIASED_VERIFIER, LabJudges(BIASED, seed)) if biased else (VerifierSettings(), LabJudges(PANEL, seed))
         return
-    served = _served(out / SERVED)
-
-    def keep_served(endpoint: str, model: str) -> None:
-        served[endpoint] = model
-        write_atomically(out / SERVED, json.dumps(served))
-
-    bindings = resolve_bindings(settings.endpoints, settings.roles, settings.verifier.judges).with_models(served)
-    with _journal(out, kind) as journal:
-        async with open_caller(journal, settings, bindings, dict(served), keep_served) as caller:
-            yield settings.verifier, caller
-
-
-def _journal(out: Path, kind: str) -> Journal:
-    path = out / JOURNAL
-    if path.exists():
-        return Journal.resume(path)
-    out.mkdir(parents=True, exist_ok=True)
-    return Journal.create(path, {"kind": kind})
-
-
-def _served(path: Path) -> dict[str, str]:
-    if not path.exists():
-        return {}
-    try:
-        found = json.loads(read_text(path, MAX_SERVED_BYTES))
-        return {str(endpoint): str(model) for endpoint, model in found.items()}
-    except (ValueError, RecursionError, AttributeError):
-        raise InputError("not what a training run writes", file=path) from None
+    async with open_folder(out, settings, kind) as caller:
+        yield settings.verifier, caller

@@ -80,14 +80,24 @@ class Journal:
         return cls._open(path, lock, clock)
 
     @classmethod
-    def resume(cls, path: Path, *, clock: Callable[[], float] = time.time) -> Journal:
+    def resume(cls, path: Path, *, failed_again: bool = False, clock: Callable[[], float] = time.time) -> Journal:
         """An existing journal, open for writing.
+
+        `failed_again`: no failure of an earlier session is final, so each failed call that is wanted is asked again:
+        for work whose calls don't depend on each other.
 
         Raises InputError, with the file untouched, if another process writes it, or if it is missing, foreign,
         damaged or of a newer format.
         """
         check_header(path)
-        return cls._open(path, take_lock(path), clock)
+        journal = cls._open(path, take_lock(path), clock)
+        if failed_again and journal._writer is not None:
+            try:
+                journal._writer.reopen_failures()
+            except BaseException:
+                journal.close()
+                raise
+        return journal
 
     @classmethod
     def _open(cls, path: Path, lock: filelock.BaseFileLock, clock: Callable[[], float]) -> Journal:

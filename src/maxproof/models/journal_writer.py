@@ -15,7 +15,7 @@ import filelock
 import zstandard
 
 from maxproof.models.journal_bodies import Exchange, pack_reply, split_request
-from maxproof.models.journal_rows import CallRecord, StoredExchange, insert_statement, row_of
+from maxproof.models.journal_rows import FAILED, CallRecord, StoredExchange, insert_statement, row_of
 from maxproof.models.journal_schema import lock_path
 from maxproof.problems import InputError
 
@@ -55,6 +55,13 @@ class JournalWriter:
         self._last_commit = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._broken: InputError | None = None
+
+    def reopen_failures(self) -> None:
+        """Makes every recorded failure provisional. Called before the first `submit`. Raises InputError."""
+        try:
+            self._connection.execute("UPDATE calls SET provisional = 1 WHERE state = ?", (FAILED,))
+        except sqlite3.Error as error:
+            raise InputError(f"cannot write the call journal: {error}", file=self._path) from error
 
     async def submit(self, change: Callable[[JournalWriter], None]) -> None:
         """Returns when `change` is durable. Raises InputError if the disk is full or fails, then and ever after."""

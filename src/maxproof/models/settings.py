@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-ROLES = ("generator", "judge", "normaliser", "refiner", "ranker", "summariser")
+ROLES = ("generator", "judge", "normaliser", "refiner", "ranker", "summariser", "annotator")
 
 
 class Prices(BaseModel):

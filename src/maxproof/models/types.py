@@ -142,12 +142,13 @@ class CallAddress:
     """Who asks for what: fixed before sampling, so it never depends on the order in which calls finish.
 
     Attributes:
-        role: `generator`, `judge`, `normaliser`, `refiner`, `ranker` or `summariser`.
-        task: what the role does here (`generate`, `verify`, `normalise`, `patch`, `rewrite`, `rank`, `summarise`).
+        role: `generator`, `judge`, `normaliser`, `refiner`, `ranker`, `summariser` or `annotator`.
+        task: what the role does here (`generate`, `verify`, `normalise`, `patch`, `rewrite`, `rank`, `summarise`,
+            `rubric`, `annotate`).
         candidate: the candidate's id, or the match number for `rank`.
         sample: sample index: verification sample k, vote v; 0 otherwise.
         judge: the judge's name for `verify`, else "".
-        attempt: 0, or 1 for the one re-ask after an unreadable reply.
+        attempt: 0, or the number of the re-ask after an unreadable reply (one, but for the annotator).
     """
 
     role: str
