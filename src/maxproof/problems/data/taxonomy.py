@@ -29,25 +29,22 @@ MAX_BYTES = 1024 * 1024
 _SAME_CHARS = re.compile(r"[\s_-]+")
 
 
-class Technique(BaseModel):
-    """A way to solve problems; `domains`: where it is used, by name."""
-
+class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(min_length=1, max_length=100)
-    domains: tuple[str, ...] = Field(min_length=1)
     description: str = Field(min_length=1)
     aliases: tuple[str, ...] = ()
 
 
-class Domain(BaseModel):
+class Domain(_Entry):
     """A field of mathematics."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = Field(min_length=1, max_length=100)
-    description: str = Field(min_length=1)
-    aliases: tuple[str, ...] = ()
+class Technique(_Entry):
+    """A way to solve problems; `domains`: where it is used, by name."""
+
+    domains: tuple[str, ...] = Field(min_length=1)
 
 
 class _File(BaseModel):
@@ -114,8 +111,7 @@ def load_taxonomy(path: Path | None = None) -> Taxonomy:
 
 
 def _check(file: _File, path: Path, text: str) -> None:
-    kinds: tuple[tuple[str, tuple[Domain | Technique, ...]], ...]
-    kinds = ("domain", file.domain), ("technique", file.technique)
+    kinds: tuple[tuple[str, tuple[_Entry, ...]], ...] = (("domain", file.domain), ("technique", file.technique))
     for kind, entries in kinds:
         owner: dict[str, str] = {}
         for index, entry in enumerate(entries):
@@ -137,7 +133,7 @@ def _check(file: _File, path: Path, text: str) -> None:
             )
 
 
-def _names(entry: Domain | Technique) -> Iterator[str]:
+def _names(entry: _Entry) -> Iterator[str]:
     yield folded(entry.name)
     yield from map(folded, entry.aliases)
 
