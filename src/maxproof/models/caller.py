@@ -61,6 +61,7 @@ class JournaledCaller:
             ends with its tournament.
         served: by endpoint, the models that earlier sessions found where none is configured; keep_served: is told
             each (endpoint, model) that this one finds, before a call is made with it.
+        elsewhere: whether an endpoint has answered another caller that shares it.
         clock: unix seconds, for the record. monotonic: seconds, for the deadline.
 
     Raises InputError if `max_cost` is set and a used endpoint has no prices: that budget would never trip.
@@ -77,6 +78,7 @@ class JournaledCaller:
         reserved_calls: int = 0,
         served: Mapping[str, str] | None = None,
         keep_served: Callable[[str, str], None] = lambda endpoint, model: None,
+        elsewhere: Callable[[str], bool] = lambda endpoint: False,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -96,7 +98,7 @@ class JournaledCaller:
         self._recorded_stop = recorded_stop(journal)
         self._stop_noted = False
         self._failed = 0
-        self._streaks = FailureStreaks(self._budget.max_failures)
+        self._streaks = FailureStreaks(self._budget.max_failures, elsewhere)
         self._load(reserved_calls)
         self._before_s = elapsed_seconds(journal)
         self._begun = monotonic()
@@ -301,6 +303,7 @@ class JournaledCaller:
         if isinstance(outcome, CallFailed):
             return results | await self._failure(asked, outcome, started)
         if not isinstance(outcome, ChatReply):
+            self._gate.refuse(outcome)
             await self._note_stop()
             return results | _not_run(asked, self._gate.stop.reason)
         results |= await self._answers(asked, request, outcome, started)

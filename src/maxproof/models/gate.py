@@ -100,6 +100,11 @@ class Gate:
                 limit.reschedule(now)
         self._wake()
 
+    def refuse(self, refusal: CallNotRun) -> None:
+        """An endpoint did not let a call start, since a budget that several runs share is spent."""
+        self.stop = self.stop or Stop(refusal.kind, refusal.reason)
+        self._wake()
+
     def close(self, reason: str) -> None:
         """The journal can't be written: nothing at all starts any more."""
         self.stop = self.stop or Stop(StopKind.JOURNAL, reason)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from maxproof.models.types import CallFailed, FailureKind
 
@@ -15,10 +15,12 @@ class FailureStreaks:
 
     Args:
         max_failures: so many in a row, and the endpoint is gone.
+        elsewhere: whether an endpoint has answered somebody else who shares it.
     """
 
-    def __init__(self, max_failures: int) -> None:
+    def __init__(self, max_failures: int, elsewhere: Callable[[str], bool] = lambda endpoint: False) -> None:
         self._max_failures = max_failures
+        self._elsewhere = elsewhere
         self._answered: set[str] = set()
         self._open: dict[str, list[tuple[bytes, ...]]] = {}
         self._last: dict[str, CallFailed] = {}
@@ -30,7 +32,7 @@ class FailureStreaks:
 
     def failed(self, endpoint: str, failure: CallFailed, keys: Sequence[bytes]) -> tuple[bool, str]:
         """A request for these keys has failed: whether that is provisional, and why the endpoint is gone, or ""."""
-        if failure.kind in (FailureKind.CONTEXT_LENGTH, FailureKind.REJECTED) and endpoint in self._answered:
+        if failure.kind in (FailureKind.CONTEXT_LENGTH, FailureKind.REJECTED) and self._has_answered(endpoint):
             return False, ""
         streak = self._open.setdefault(endpoint, [])
         streak.append(tuple(keys))
@@ -44,9 +46,12 @@ class FailureStreaks:
     def silent(self) -> tuple[str, str] | None:
         """An endpoint that has failed and never answered, and its last failure; None if there is none."""
         for endpoint in self._open:
-            if endpoint not in self._answered:
+            if not self._has_answered(endpoint):
                 return endpoint, f"endpoint {endpoint} never answered: {self._last[endpoint].message}"
         return None
+
+    def _has_answered(self, endpoint: str) -> bool:
+        return endpoint in self._answered or self._elsewhere(endpoint)
 
     def open_keys(self) -> list[bytes]:
         """The keys of all failures that are still provisional."""

@@ -130,10 +130,14 @@ class CallFailed(NoAnswer):
 
 
 class CallNotRun(NoAnswer):
-    """The call was never started: a budget or deadline is spent, the endpoint is gone, or a replay has no record."""
+    """The call was never started: a budget or deadline is spent, the endpoint is gone, or a replay has no record.
 
-    def __init__(self, reason: str) -> None:
+    `kind` says which, where an endpoint's own gate refused it.
+    """
+
+    def __init__(self, reason: str, kind: StopKind = StopKind.BUDGET) -> None:
         self.reason = reason
+        self.kind = kind
         super().__init__(reason)
 
 
