@@ -1,10 +1,11 @@
-"""`DirectCaller`: what methods share, and what each pays."""
+"""`DirectCaller`: what methods share."""
 
 from __future__ import annotations
 
 import pytest
 
-from maxproof.evaluation.lab.direct import DirectCaller, Memory, Spent
+from maxproof.evaluation.lab.direct import DirectCaller
+from maxproof.evaluation.methods.budget import MeteredCaller, Spent
 from maxproof.models.call_key import call_seed
 from maxproof.models.chat import ChatReply, ChatRequest
 from maxproof.models.types import (
@@ -43,13 +44,14 @@ def call(sample: int = 0, *, role: str = "judge", candidate: int = 0, inputs: st
     return Call(address, "judge@1", inputs, lambda: (Message("user", inputs),))
 
 
-def caller(endpoint: Endpoint, memory: Memory, *free: str) -> DirectCaller:
-    return DirectCaller(endpoint, SAMPLING, 4, memory, frozenset(free))  # type: ignore[arg-type]
+def caller(endpoint: Endpoint) -> DirectCaller:
+    return DirectCaller(endpoint, SAMPLING, 4)  # type: ignore[arg-type]
 
 
 async def test_methods_share_answers_and_each_pays_what_it_used() -> None:
-    endpoint, memory = Endpoint(), {}  # type: ignore[var-annotated]
-    one, other = caller(endpoint, memory), caller(endpoint, memory)
+    endpoint = Endpoint()
+    shared = caller(endpoint)
+    one, other = MeteredCaller(shared), MeteredCaller(shared)
     first = await one.ask_samples([call(0), call(1)])
     assert len(endpoint.requests) == 1
     assert await other.ask_samples([call(0)]) == first[:1]
@@ -62,9 +64,10 @@ async def test_methods_share_answers_and_each_pays_what_it_used() -> None:
 
 
 async def test_a_run_is_one_request_and_is_cut_where_samples_have_holes() -> None:
-    endpoint, memory = Endpoint(), {}  # type: ignore[var-annotated]
-    await caller(endpoint, memory).ask_samples([call(4)])
-    found = await caller(endpoint, memory).ask_samples([call(n) for n in (5, 0, 1, 4, 2, 7)])
+    endpoint = Endpoint()
+    shared = caller(endpoint)
+    await shared.ask_samples([call(4)])
+    found = await shared.ask_samples([call(n) for n in (5, 0, 1, 4, 2, 7)])
     assert [(r.n, r.seed) for r in endpoint.requests[1:]] == [
         (3, call_seed(4, call(0).address)),
         (1, call_seed(4, call(5).address)),
@@ -75,36 +78,24 @@ async def test_a_run_is_one_request_and_is_cut_where_samples_have_holes() -> Non
 
 
 async def test_an_answer_does_not_depend_on_what_was_asked_with_it() -> None:
-    together = await caller(Endpoint(), {}).ask_samples([call(n) for n in range(4)])
+    together = await caller(Endpoint()).ask_samples([call(n) for n in range(4)])
     for sample in range(4):
-        assert await caller(Endpoint(), {}).ask(call(sample)) == together[sample]
+        assert await caller(Endpoint()).ask(call(sample)) == together[sample]
 
 
 async def test_other_prompts_and_other_addresses_are_other_calls() -> None:
     endpoint = Endpoint()
-    memory: Memory = {}
-    one = caller(endpoint, memory)
+    one = caller(endpoint)
     for other in (call(0), call(0, inputs="y"), call(0, candidate=1), call(0, role="ranker")):
         await one.ask(other)
     assert len(endpoint.requests) == 4
 
 
-async def test_free_roles_cost_nothing() -> None:
-    one = caller(Endpoint(), {}, "summariser")
-    await one.ask(call(role="summariser"))
-    assert one.spent == Spent()
-    await one.ask(call(role="judge"))
-    assert one.spent.calls == 1
-
-
-async def test_a_failed_call_is_no_answer_costs_nothing_and_is_asked_again() -> None:
-    endpoint = Endpoint(1)
-    memory: Memory = {}
-    one = caller(endpoint, memory)
+async def test_a_failed_call_is_no_answer_and_is_asked_again() -> None:
+    one = caller(Endpoint(1))
     found = await one.ask_samples([call(0), call(1), call(5)])
     assert [isinstance(item, NoAnswer) for item in found] == [True, True, False]
-    assert one.spent == Spent(1, 7, 3)
     assert isinstance(await one.ask(call(0)), Answer)
-    failing = caller(Endpoint(1), {})
+    failing = caller(Endpoint(1))
     with pytest.raises(CallFailed, match="too late"):
         await failing.ask(call(0))

@@ -12,10 +12,10 @@ from random import Random
 import pytest
 
 from maxproof.evaluation.lab import searches
-from maxproof.evaluation.lab.direct import Spent
 from maxproof.evaluation.lab.measure import points_of
 from maxproof.evaluation.lab.profile import LabProfile, profile_named
 from maxproof.evaluation.lab.searches import OUTCOMES, compare, graded, read_outcomes
+from maxproof.evaluation.methods.budget import Spent
 from maxproof.lab import dialogue
 from maxproof.lab.domains import read_question
 from maxproof.lab.generate import LabProblem, problems

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from maxproof.search.selection import Prospect, prospect, unseen
-from maxproof.search.types import Candidate, Slot, Standing
+from maxproof.search.types import Candidate, Fitness, Slot, Standing
 from maxproof.verifier.normalise import normalise_text
 from maxproof.verifier.types import Verification
 
@@ -31,8 +31,9 @@ def diversity_class(text: str, prefix: int) -> str:
 class Archive:
     """Candidates by id, with what is known of each; also the slots that are still being filled."""
 
-    def __init__(self, verifications: int, diversity_prefix: int) -> None:
+    def __init__(self, verifications: int, diversity_prefix: int, rule: Fitness = "min") -> None:
         self._planned = verifications
+        self._rule = rule
         self._prefix = diversity_prefix
         self._standings: dict[int, Standing] = {}
         self._prospects: dict[int, Prospect] = {}
@@ -60,7 +61,7 @@ class Archive:
         self.lost[slot.id] = reason
 
     def add(self, candidate: Candidate) -> None:
-        self._update(Standing(candidate, self._planned))
+        self._update(Standing(candidate, self._planned, rule=self._rule))
 
     def record(self, candidate: int, verification: Verification) -> Standing:
         """Adds the next verification by sample."""

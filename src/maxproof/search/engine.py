@@ -67,7 +67,7 @@ class _Search:
         self._roles = roles
         self._observe = observe
         self._group = group
-        self._archive = Archive(settings.verifications, settings.diversity_prefix)
+        self._archive = Archive(settings.verifications, settings.diversity_prefix, settings.fitness)
         self._rounds: list[Round] = []
         # The archive as the round found it: parents and siblings come from here, whatever is finished meanwhile.
         self._earlier: dict[int, Standing] = {}
@@ -122,7 +122,7 @@ class _Search:
             if "summaries" in self._refused:
                 return StopReason.NOT_RUN
             self._close_round()
-            slots = offspring_slots(number, parents, settings.candidates, settings.parents)
+            slots = offspring_slots(number, parents, settings)
             self._open_round(number, parents, slots)
         return StopReason.ROUNDS
 
@@ -202,7 +202,7 @@ class _Search:
             await self._verify(slot.id)
         self._unscored -= 1
         self._tell(slot.id)
-        if slot.id in self._archive:
+        if slot.id in self._archive and self._settings.summaries:
             await self._summarise(slot.id)
         self._unsummarised -= 1
         if self._unsummarised == 0:

@@ -6,7 +6,8 @@ judges, F finalists and V votes a full run has C = N + 2MR candidates and
     N generator, 2MR refiner, C summariser, JKC judge and V(F - 1) ranker calls
 
 which is 32 + 80 + 112 + 448 + 9 = 681 by default with one judge; a stop at round 0 is the same with R = 0. These are
-ceilings: lazy verification runs fewer. Retries and re-asks of unreadable replies come on top.
+ceilings: lazy verification runs fewer. Without summaries the C summariser calls fall away. Retries and re-asks of
+unreadable replies come on top.
 
 Tokens are estimates; prompts are counted at `CHARS_PER_TOKEN`. *Typical*: an answer takes `TYPICAL_SHARE` of its token
 limit, thinking included, a proof has `PROOF_TOKENS`, a critique `CRITIQUE_TOKENS`. *Worst*: every answer takes its
@@ -23,7 +24,7 @@ from maxproof.models.prices import cost_of, prices_of
 from maxproof.models.template import MAX_BLOCK_CHARS
 from maxproof.models.types import Usage
 from maxproof.problems import Problem
-from maxproof.search.refinement import SIBLINGS_CHARS
+from maxproof.search.refinement import KINDS, SIBLINGS_CHARS
 from maxproof.search.replies import MAX_SUMMARY_CHARS
 from maxproof.search.settings import RunSettings
 from maxproof.verifier import applicable_judges
@@ -134,7 +135,8 @@ def _scenario(problem: Problem, settings: RunSettings, bindings: Bindings, round
     )
     statement = _tokens(problem.statement) + TEMPLATE_TOKENS
     graded = statement + _tokens(problem.rubric) + _tokens(problem.reference)
-    siblings = min(SIBLINGS_CHARS, MAX_SUMMARY_CHARS * candidates) // CHARS_PER_TOKEN
+    siblings = min(SIBLINGS_CHARS, MAX_SUMMARY_CHARS * candidates) // CHARS_PER_TOKEN if search.summaries else 0
+    patches = sum(kind == "patch" for kind in KINDS[search.offspring])
 
     def row(name: str, calls: int, prompts: Sequence[int]) -> RoleForecast:
         return _role(name, calls, prompts, bindings[name], sizes)
@@ -142,9 +144,13 @@ def _scenario(problem: Problem, settings: RunSettings, bindings: Bindings, round
     roles = [
         row("generator", search.candidates, [statement for _ in sizes]),
         *(row(f"judge:{judge.name}", verifications, [graded + size.proof for size in sizes]) for judge in judges),
-        row("summariser", candidates, [statement + size.proof + size.critique for size in sizes]),
-        # PATCH and REWRITE are equal in number and only PATCH quotes a critique.
-        row("refiner", offspring, [statement + size.proof + size.critique // 2 + siblings for size in sizes]),
+        row(
+            "summariser",
+            candidates if search.summaries else 0,
+            [statement + size.proof + size.critique for size in sizes],
+        ),
+        # Of the two offspring of a parent only a PATCH quotes a critique.
+        row("refiner", offspring, [statement + size.proof + patches * size.critique // 2 + siblings for size in sizes]),
         row("ranker", votes, [statement + 2 * size.proof for size in sizes]),
     ]
     if settings.verifier.normaliser.method == "model":

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from maxproof.search.types import Slot, Standing
+from maxproof.search.settings import SearchSettings
+from maxproof.search.types import Origin, Slot, Standing
 
 SIBLINGS_CHARS = 24_000
+
+KINDS: Mapping[str, tuple[Origin, Origin]] = {
+    "both": ("patch", "rewrite"),
+    "patch": ("patch", "patch"),
+    "rewrite": ("rewrite", "rewrite"),
+}
+"""A parent's two offspring, by the setting `offspring`."""
 
 
 def first_slots(candidates: int) -> list[Slot]:
@@ -14,17 +22,18 @@ def first_slots(candidates: int) -> list[Slot]:
     return [Slot(candidate, 0, "generate") for candidate in range(candidates)]
 
 
-def offspring_slots(number: int, parents: Sequence[int], candidates: int, max_parents: int) -> list[Slot]:
-    """The slots of round `number` >= 1: a PATCH and a REWRITE for each parent, in rank order.
+def offspring_slots(number: int, parents: Sequence[int], settings: SearchSettings) -> list[Slot]:
+    """The slots of round `number` >= 1: two offspring for each parent, in rank order, of the kinds that are set.
 
     A round always owns 2M ids, so ids tell the round even where a round had fewer parents than M (see `Slot`).
     """
-    first = candidates + 2 * max_parents * (number - 1)
-    slots = []
-    for rank, parent in enumerate(parents):
-        slots.append(Slot(first + 2 * rank, number, "patch", parent))
-        slots.append(Slot(first + 2 * rank + 1, number, "rewrite", parent))
-    return slots
+    first = settings.candidates + 2 * settings.parents * (number - 1)
+    kinds = KINDS[settings.offspring]
+    return [
+        Slot(first + 2 * rank + place, number, kind, parent)
+        for rank, parent in enumerate(parents)
+        for place, kind in enumerate(kinds)
+    ]
 
 
 def sibling_list(siblings: Sequence[Standing], limit: int = SIBLINGS_CHARS) -> str:

@@ -60,11 +60,12 @@ def prospect(standing: Standing, refused: bool) -> Prospect:
     verifications = standing.verifications.values()
     settled = standing.exact or refused
     points = standing.upper_bound
-    if settled and standing.fitness is None:
-        points = NOT_SCORED_POINTS
+    if settled:
+        points = NOT_SCORED_POINTS if standing.fitness is None else standing.fitness
     filtered = any(v.bad_cases for v in verifications)
     open_end = refused and not standing.exact
-    gap = points == MAX_POINTS and any(v.state is ScoreState.NOT_SCORED for v in verifications)
+    unscored = any(v.state is ScoreState.NOT_SCORED for v in verifications)
+    gap = points == MAX_POINTS and unscored and not standing.perfect
     return Prospect(
         standing.candidate.id,
         points,

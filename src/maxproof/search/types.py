@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
@@ -10,6 +11,7 @@ from typing import Literal
 from maxproof.verifier.types import MAX_POINTS, Draft, ScoreState, Verification
 
 Origin = Literal["generate", "patch", "rewrite"]
+Fitness = Literal["min", "mean", "majority"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +19,8 @@ class Slot:
     """A place for a candidate, fixed before sampling.
 
     Round 0 has ids 0..N-1; round r >= 1 has ids N + 2M(r-1) + 2p + (0 for PATCH, 1 for REWRITE) for parent rank p
-    (MaxProof section 5, Algorithm 1; the id law is computed from its tables).
+    (MaxProof section 5, Algorithm 1; the id law is computed from its tables). Two offspring of one kind have the same
+    two ids.
     """
 
     id: int
@@ -47,51 +50,77 @@ class Standing:
     """What is known of one candidate: its candidate, summary, and the verifications run so far.
 
     `planned` is K_verify. A verification missing from `verifications` was not run: lazy verification did not need it,
-    or the run was stopped.
+    or the run was stopped. `rule` is how the samples make a fitness: their minimum (MaxProof section 5), or for
+    ablations their mean, or what a strict majority of them gives at least (`majority_points`).
     """
 
     candidate: Candidate
     planned: int
     verifications: Mapping[int, Verification] = field(default_factory=dict)
     summary: str = ""
+    rule: Fitness = "min"
 
     @property
     def upper_bound(self) -> float:
-        """Points that the fitness can't exceed: the minimum of the scored samples, MAX_POINTS before the first."""
-        scored = [v.points for v in self.verifications.values() if v.points is not None]
-        return min(scored, default=float(MAX_POINTS))
+        """Points that the fitness can't exceed: what it would be if all further samples were at MAX_POINTS."""
+        full = float(MAX_POINTS)
+        bound = _combined(self.rule, [*self._points, *[full] * (self.planned - len(self.verifications))])
+        return full if bound is None else bound
 
     @property
     def exact(self) -> bool:
-        """No further sample can change the fitness: all K are in, or one is at 0 points."""
-        return self.upper_bound == 0 or len(self.verifications) >= self.planned
+        """No further sample can change the fitness: all K are in, or one is at 0 points and the minimum counts."""
+        return len(self.verifications) >= self.planned or (self.rule == "min" and self.upper_bound == 0)
 
     @property
     def fitness(self) -> float | None:
-        """Points 0..7: the minimum over the scored samples (MaxProof section 5); None if none is scored.
+        """Points 0..7 by the rule over the scored samples; None if none is scored.
 
-        While `exact` is false it is an upper bound.
+        While `exact` is false it is that of the samples so far; of the minimum an upper bound.
         """
-        scored = [v.points for v in self.verifications.values() if v.points is not None]
-        return min(scored, default=None)
+        return _combined(self.rule, self._points)
 
     @property
     def perfect(self) -> bool:
-        """All K verifications were run, scored and passed."""
-        return len(self.verifications) >= self.planned and all(
-            v.state is ScoreState.PASSED for v in self.verifications.values()
-        )
+        """All K verifications were run, scored and passed; by majority more than half of all K passed."""
+        passed = sum(v.state is ScoreState.PASSED for v in self.verifications.values())
+        wanted = self.planned // 2 + 1 if self.rule == "majority" else self.planned
+        return len(self.verifications) >= self.planned and passed >= wanted
 
     @property
     def deciding(self) -> Verification | None:
-        """The verification that realises the fitness: the lowest sample index among the minima."""
+        """The verification that realises the fitness: the lowest sample index among the minima.
+
+        By majority the lowest sample index at the fitness. No sample realises a mean: there it is that of the minimum.
+        """
         scored = [v for _, v in sorted(self.verifications.items()) if v.points is not None]
-        return min(scored, key=lambda v: v.points if v.points is not None else 0.0, default=None)
+        target = self.fitness if self.rule == "majority" else min(self._points, default=None)
+        return next((v for v in scored if v.points == target), None)
 
     @property
     def critique(self) -> str:
-        """The critique paired with the minimum; "" if nothing is scored."""
+        """The critique paired with the fitness (see `deciding`); "" if nothing is scored."""
         return self.deciding.critique if self.deciding is not None else ""
+
+    @property
+    def _points(self) -> list[float]:
+        return [v.points for v in self.verifications.values() if v.points is not None]
+
+
+def majority_points(points: Sequence[float]) -> float:
+    """The most points that more than half of the samples give at least: the lower median.
+
+    With points that are only 0 or 7 this is the majority vote, an even split counting as 0. Raises IndexError for none.
+    """
+    return sorted(points)[(len(points) - 1) // 2]
+
+
+def _combined(rule: Fitness, points: Sequence[float]) -> float | None:
+    if not points:
+        return None
+    if rule == "mean":
+        return math.fsum(points) / len(points)
+    return min(points) if rule == "min" else majority_points(points)
 
 
 class StopReason(StrEnum):

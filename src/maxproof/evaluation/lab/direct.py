@@ -1,42 +1,23 @@
 """A `Caller` straight onto an endpoint, without a journal: for a study whose unit of resuming is a whole problem.
 
 Answers are remembered: methods that are compared on one problem and ask the same question get the same answer, so that
-they differ by what they do and not by luck. Each method still pays for every answer that it used (`spent`).
+they differ by what they do and not by luck. What each of them used is counted by its own `MeteredCaller`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from maxproof.models.call_key import call_seed
 from maxproof.models.chat import ChatEndpoint, ChatRequest
 from maxproof.models.types import Answer, Call, CallAddress, Caller, NoAnswer, Sampling, ask_one
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What one method used: calls, and tokens in and out."""
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-    @property
-    def tokens(self) -> int:
-        return self.prompt_tokens + self.completion_tokens
-
-
-Memory = dict[tuple[CallAddress, str, str], Answer]
-
-
 class DirectCaller:
-    """One method on one problem.
+    """All methods on one problem.
 
     Args:
-        memory: shared by the methods that are compared on this problem.
         seed: of this problem; sampling seeds follow from it and the address.
-        free: roles that cost this method nothing, because it has no use for their answers.
         judges: who answers the role `judge`; None: the endpoint, as all other roles.
     """
 
@@ -45,18 +26,13 @@ class DirectCaller:
         endpoint: ChatEndpoint,
         sampling: Sampling,
         seed: int,
-        memory: Memory,
-        free: frozenset[str] = frozenset(),
         judges: Caller | None = None,
     ) -> None:
         self._endpoint = endpoint
         self._sampling = sampling
         self._seed = seed
-        self._memory = memory
-        self._free = free
+        self._memory: dict[tuple[CallAddress, str, str], Answer] = {}
         self._judges = judges
-        self._used: set[tuple[CallAddress, str, str]] = set()
-        self.spent = Spent()
 
     async def ask(self, call: Call) -> Answer:
         """Raises `CallFailed`."""
@@ -83,21 +59,7 @@ class DirectCaller:
                 continue
             for call, answer in zip(run, reply.answers, strict=True):
                 self._memory[_key(call)] = answer
-        return [failed.get(call.address) or self._take(call) for call in calls]
-
-    def _take(self, call: Call) -> Answer:
-        key = _key(call)
-        answer = self._memory[key]
-        if key not in self._used and call.address.role not in self._free:
-            self._used.add(key)
-            usage, spent = answer.usage, self.spent
-            self.spent = replace(
-                spent,
-                calls=spent.calls + 1,
-                prompt_tokens=spent.prompt_tokens + usage.prompt_tokens,
-                completion_tokens=spent.completion_tokens + usage.completion_tokens,
-            )
-        return answer
+        return [failed.get(call.address) or self._memory[_key(call)] for call in calls]
 
 
 def _key(call: Call) -> tuple[CallAddress, str, str]:

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from maxproof.evaluation.lab.base import heldout
-from maxproof.evaluation.lab.direct import DirectCaller, Memory, Spent
+from maxproof.evaluation.lab.direct import DirectCaller
 from maxproof.evaluation.lab.measure import points_of
 from maxproof.evaluation.lab.profile import LabProfile
 from maxproof.evaluation.lab.stages import Place, Result, Tell
+from maxproof.evaluation.methods.budget import MeteredCaller, Spent
 from maxproof.lab.generate import LabProblem
 from maxproof.lab.judges import PANEL, LabJudges
 from maxproof.models.call_key import call_seed
@@ -123,11 +124,11 @@ async def compare(
     settings = profile.search
     seed = call_seed(profile.seed, CallAddress("study", problem.problem.id, 0))
     sampling = Sampling(max_tokens=profile.prover.sampling.max_new_tokens)
-    memory: Memory = {}
+    shared = DirectCaller(endpoint, sampling, seed, judges)
     verifier = VERIFIER if judges is None else VerifierSettings()
 
     async def method(chosen: SearchSettings, free: frozenset[str]) -> tuple[SearchResult, Spent]:
-        caller = DirectCaller(endpoint, sampling, seed, memory, free, judges)
+        caller = MeteredCaller(shared, free)
         roles = prompted_roles(problem.problem, chosen, verifier, caller)
         return await search(chosen, roles), caller.spent
 
