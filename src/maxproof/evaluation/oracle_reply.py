@@ -2,7 +2,8 @@
 
 The last `<points>` block counts. A tag that stands in quotation marks or back-quotes is a quotation. Where blocks
 differ and a text that the oracle was shown holds such tags itself, the last one may be quoted: the reply is ambiguous
-then. Nothing is guessed: what is not a whole number from 0 to 7 is a fault, which is asked again once, and then not graded.
+then. Nothing is guessed: what is not a whole number from 0 to 7 is a fault, which is asked again once, and then not
+graded.
 """
 
 from __future__ import annotations
