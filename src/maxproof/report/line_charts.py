@@ -105,7 +105,9 @@ def line_chart(
         y = py(value)
         parts.append(f'<path class="grid" d="M{_LEFT} {y}H{WIDTH - _RIGHT}"/>')
         parts.append(f'<text class="axis end" x="{_LEFT - 4}" y="{float(y) + 4:.1f}">{_number(value)}</text>')
-    for x in (left, (left + right) / 2, right):
+    middle = (left + right) / 2
+    whole = all(float(x).is_integer() for s in drawn for x, _ in s.points)
+    for x in (left, float(floor(middle)) if whole and right - left > 8 else middle, right):
         parts.append(f'<text class="axis" x="{px(x)}" y="{HEIGHT - _BOTTOM + 14}">{x:g}</text>')
     parts.append(f'<text class="axis end" x="{WIDTH - _RIGHT}" y="{HEIGHT - 4}">{escape(x_name)}</text>')
     if level is not None:
