@@ -40,9 +40,15 @@ class NoModel(InputError):
 
 @dataclass
 class Report:
-    """What `reporting` should know when the command ends badly: the run folder, once there is one."""
+    """What `reporting` should know when the command ends badly.
+
+    Attributes:
+        run: the run folder, once there is one.
+        again: how to go on after an interrupt where there is no run folder, e.g. `the same command goes on`.
+    """
 
     run: Path | None = None
+    again: str = ""
 
 
 _SYSTEM_FAULTS = {
@@ -81,7 +87,11 @@ def reporting(as_json: bool = False) -> Iterator[Report]:
     try:
         yield report
     except KeyboardInterrupt:
-        hint = f"go on with: maxproof resume {report.run}" if report.run is not None else "no run was started"
+        hint = (
+            f"go on with: maxproof resume {report.run}"
+            if report.run is not None
+            else report.again or "no run was started"
+        )
         _end(ExitCode.INTERRUPTED, InputError("interrupted", hint=hint), as_json)
     except Exception as error:
         if _reader_gone(error):

@@ -36,6 +36,9 @@ from maxproof.models.journal_schema import (
 from maxproof.models.journal_writer import VOIDED, JournalWriter, take_lock
 from maxproof.problems import InputError
 
+_PAGE_ROWS = 10_000
+"""Rows that are read at once: a journal may have millions."""
+
 
 @dataclass(frozen=True, slots=True)
 class SessionTimes:
@@ -165,12 +168,16 @@ class Journal:
         return request, self._read_reply(row["reply"])[row["response_start"] :]
 
     def calls(self, columns: str) -> Iterator[sqlite3.Row]:
-        """The given columns of every call that `find` can find, in the order of their keys."""
-        return iter(
-            self._query(
-                f"SELECT {columns} FROM calls WHERE NOT provisional OR session >= ? ORDER BY key", self._visible
-            )
-        )
+        """The given columns of every call that `find` can find, in the order of their keys, a page at a time."""
+        last = b""
+        while page := self._query(
+            f"SELECT {columns}, key AS page_key FROM calls WHERE (NOT provisional OR session >= ?) AND key > ? "
+            f"ORDER BY key LIMIT {_PAGE_ROWS}",
+            self._visible,
+            last,
+        ):
+            yield from page
+            last = page[-1]["page_key"]
 
     def sessions(self) -> tuple[SessionTimes, ...]:
         """In order."""
