@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from maxproof.evaluation.study.model import POINTS, TOP, Ints, Model, Proofs
-from maxproof.evaluation.study.policies import PUBLISHED, search
+from maxproof.evaluation.study.policies import search
 from maxproof.search.engine import search as real_search
 from maxproof.search.roles import Roles
 from maxproof.search.settings import SearchSettings
@@ -90,12 +90,12 @@ def disagreements(model: Model, sizes: SearchSettings, problems: Sequence[int]) 
     winner, its true points, whether the search stopped as perfect, candidates, verifications, calls, and the true
     points of the best proof after each round.
     """
-    outcome = search(model, sizes, PUBLISHED)
+    outcome = search(model, sizes)
     found = []
     for problem in problems:
         result, roles = asyncio.run(search_problem(model, sizes, problem))
         assert result.winner is not None
-        best = []
+        best: list[int] = []
         for closed in result.rounds:
             made = [roles.true_points(candidate) for candidate in closed.added]
             best.append(max([*made, *best[-1:]]))

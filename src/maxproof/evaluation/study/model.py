@@ -33,6 +33,8 @@ RIGHT, GAP, ERROR, WRONG = range(4)
 Floats = NDArray[np.float32]
 Ints = NDArray[np.signedinteger[Any]]
 Bools = NDArray[np.bool_]
+Columns = Sequence[int] | Ints
+"""Column ids: the same for all rows, or (rows, n) as an array."""
 
 MAX_CACHE_BYTES = 192 * 1024**2
 
@@ -53,6 +55,7 @@ class Purpose(IntEnum):
     RANKER = 10
     FOOLED = 11
     VOTE = 12
+    GROUP = 13
     JUDGE = 20
     SAMPLE = 100
 
@@ -80,12 +83,18 @@ class Draws:
                 self._kept[key] = found
         return found
 
-    def columns(self, purpose: int, columns: Sequence[int], rows: Ints | None = None) -> Floats:
+    def columns(self, purpose: int, columns: Columns, rows: Ints | None = None) -> Floats:
         """(rows, columns); all problems without `rows`."""
-        found = np.empty((self.problems if rows is None else len(rows), len(columns)), dtype=np.float32)
-        for place, column in enumerate(columns):
-            drawn = self.column(purpose, column)
-            found[:, place] = drawn if rows is None else drawn[rows]
+        every = np.arange(self.problems) if rows is None else rows
+        if not isinstance(columns, np.ndarray):
+            found = np.empty((len(every), len(columns)), dtype=np.float32)
+            for place, column in enumerate(columns):
+                found[:, place] = self.column(purpose, column)[every]
+            return found
+        found = np.empty(columns.shape, dtype=np.float32)
+        for own in np.unique(columns):
+            row, place = np.nonzero(columns == own)
+            found[row, place] = self.column(purpose, int(own))[every[row]]
         return found
 
 
@@ -122,9 +131,7 @@ def quantile(probability: float) -> float:
 
 def cuts(rows: Sequence[Sequence[float]]) -> Floats:
     """Thresholds (rows, outcomes - 1) for outcomes with these probabilities; each row sums to 1."""
-    return np.array(
-        [[quantile(sum(row[: end + 1])) for end in range(len(row) - 1)] for row in rows], dtype=np.float32
-    )
+    return np.array([[quantile(sum(row[: end + 1])) for end in range(len(row) - 1)] for row in rows], dtype=np.float32)
 
 
 def outcome(z: Floats, thresholds: Floats) -> Ints:
@@ -149,14 +156,14 @@ def verdict_rates(settings: SimulatorSettings) -> list[list[float]]:
 def patch_rates(settings: SimulatorSettings) -> tuple[list[list[float]], list[list[float]]]:
     """What PATCH makes of each grade: under a right critique, and under a wrong one (all that can happen is damage)."""
     s = settings
-    wrong = [
+    wrong: list[list[float]] = [
         [1 - s.damage, s.damage, 0, 0],
         [0, 1 - s.damage, s.damage, 0],
         [0, 0, 1 - s.damage, s.damage],
         [0, 0, 0, 1],
     ]
     left = 1 - s.damage
-    right = [
+    right: list[list[float]] = [
         wrong[RIGHT],
         [s.patch_gap * left, (1 - s.patch_gap) * left, s.damage, 0],
         [s.patch_error * left, s.patch_error * left, (1 - 2 * s.patch_error) * left, s.damage],
@@ -185,9 +192,7 @@ class Model:
         self._verdicts = cuts(verdict_rates(settings))
         right, wrong = patch_rates(settings)
         self._patches = np.stack([cuts(wrong), cuts(right)])
-        self._grades = -np.array(
-            [0, settings.gap_width, settings.gap_width + settings.error_width], dtype=np.float32
-        )
+        self._grades = -np.array([0, settings.gap_width, settings.gap_width + settings.error_width], dtype=np.float32)
         self._routes = cuts([_popularity(settings.routes, settings.route_decay)])[0]
         self._other_routes = (
             cuts([_popularity(settings.routes - 1, settings.route_decay)])[0] if settings.routes > 1 else None
@@ -196,12 +201,12 @@ class Model:
 
     # Provers
 
-    def fresh(self, rows: Ints, columns: Sequence[int]) -> Proofs:
+    def fresh(self, rows: Ints, columns: Columns) -> Proofs:
         """First proofs (rows, columns), each of its own family."""
         route = outcome(self.draws.columns(Purpose.ROUTE, columns, rows), self._routes)
         return self._written(rows, columns, route)
 
-    def rewrite(self, rows: Ints, columns: Sequence[int], parents: Proofs) -> Proofs:
+    def rewrite(self, rows: Ints, columns: Columns, parents: Proofs) -> Proofs:
         """Another proof for each parent, on another route with probability `escape`."""
         z = self.draws.columns(Purpose.ROUTE, columns, rows)
         route = outcome(z, self._routes)
@@ -212,7 +217,7 @@ class Model:
             route = np.where(leaves, other, route)
         return self._written(rows, columns, route)
 
-    def patch(self, rows: Ints, columns: Sequence[int], parents: Proofs) -> Proofs:
+    def patch(self, rows: Ints, columns: Columns, parents: Proofs) -> Proofs:
         """Each parent with what its critique named mended, or spoilt. No patch mends a blocked route."""
         named = self.draws.columns(Purpose.CRITIQUE, columns, rows) < quantile(self.settings.critique_right)
         right = (named & (parents.grade != RIGHT)).astype(np.int8)
@@ -227,21 +232,21 @@ class Model:
         family = np.where(keeps, parents.family, np.asarray(columns, dtype=np.int16)).astype(np.int16)
         return Proofs(grade, parents.route, shared, self._unseen(rows, columns, grade), family)
 
-    def _written(self, rows: Ints, columns: Sequence[int], route: Ints) -> Proofs:
+    def _written(self, rows: Ints, columns: Columns, route: Ints) -> Proofs:
         quality = self._level[rows, None] + self.draws.columns(Purpose.QUALITY, columns, rows)
         grade = np.int8(WRONG) - outcome(quality, self._grades)
         grade = np.where(self._blocked[rows[:, None], route], np.maximum(grade, ERROR), grade).astype(np.int8)
-        family = np.broadcast_to(np.asarray(columns, dtype=np.int16), grade.shape)
+        family = np.broadcast_to(np.asarray(columns, dtype=np.int16), grade.shape).copy()
         shared = self.draws.columns(Purpose.SHARED, columns, rows)
         return Proofs(grade, route, shared, self._unseen(rows, columns, grade), family)
 
-    def _unseen(self, rows: Ints, columns: Sequence[int], grade: Ints) -> Bools:
+    def _unseen(self, rows: Ints, columns: Columns, grade: Ints) -> Bools:
         found: Bools = (self.draws.columns(Purpose.BLIND, columns, rows) < self._blind) & (grade != RIGHT)
         return found
 
     # Verifier
 
-    def leniency(self, rows: Ints, columns: Sequence[int], shared: Floats, sample: int) -> Floats:
+    def leniency(self, rows: Ints, columns: Columns, shared: Floats, sample: int) -> Floats:
         """The largest z of the judges in one sample (rows, columns): low passes, high faults."""
         s = self.settings
         between = s.rho if s.judges == 1 else s.rho_judges
@@ -263,7 +268,8 @@ class Model:
         blind = proofs.blind.reshape(wide.shape)
         thresholds = self._verdicts[wide]
         reported = np.where(blind, np.int8(RIGHT), outcome(z, thresholds))
-        return POINTS[reported]
+        points: Ints = POINTS[reported]
+        return points
 
     # Ranker
 
@@ -274,13 +280,8 @@ class Model:
         `ranker_accuracy` for 7 against 1 point; merit is linear in the points.
         """
         s = self.settings
-        own = np.empty(columns.shape, dtype=np.float32)
-        fooled = np.empty(columns.shape, dtype=np.float32)
-        for column in np.unique(columns):
-            at = columns == column
-            place = np.nonzero(at)[0]
-            own[at] = self.draws.column(Purpose.RANKER, int(column))[rows[place]]
-            fooled[at] = self.draws.column(Purpose.FOOLED, int(column))[rows[place]]
+        own = self.draws.columns(Purpose.RANKER, columns, rows)
+        fooled = self.draws.columns(Purpose.FOOLED, columns, rows)
         looks_right = proofs.blind & (fooled < quantile(s.ranker_rho))
         points = np.where(looks_right, TOP, POINTS[proofs.grade])
         slope = sqrt(2) * quantile(s.ranker_accuracy) / (POINTS[RIGHT] - POINTS[ERROR])

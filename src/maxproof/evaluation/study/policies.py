@@ -6,36 +6,17 @@ are what would really be made: generator, refiner, summariser, judges, ranker.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal
+from copy import copy
+from dataclasses import dataclass
 
 import numpy as np
 
 from maxproof.evaluation.study.decisions import ABSENT, head, keys, knock_out, parents
-from maxproof.evaluation.study.model import POINTS, RIGHT, TOP, Bools, Floats, Ints, Model, Proofs
+from maxproof.evaluation.study.model import POINTS, RIGHT, TOP, Bools, Ints, Model, Proofs
+from maxproof.search.refinement import KINDS
 from maxproof.search.selection import FINAL
 from maxproof.search.settings import SearchSettings
-
-Aggregate = Literal["min", "mean", "majority"]
-Offspring = Literal["patch", "rewrite"]
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What differs between the arms of a study. The default is the published search.
-
-    Attributes:
-        aggregate: a candidate's score from its K samples: the minimum, the sum (so the mean), or the highest points
-            that more than half of the samples reach.
-        offspring: what the two offspring of a parent are.
-        summaries: each candidate costs a summariser call.
-        tournament: finalists play; else the highest fitness is returned (the lowest id among equals).
-    """
-
-    aggregate: Aggregate = "min"
-    offspring: tuple[Offspring, Offspring] = ("patch", "rewrite")
-    summaries: bool = True
-    tournament: bool = True
+from maxproof.search.types import Fitness, Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +53,22 @@ class Outcome:
         return Outcome(*(np.concatenate([getattr(one, name) for one in every]) for name in Outcome.__slots__))
 
 
-def aggregate(points: Ints, how: Aggregate) -> Ints:
-    """The score of the samples' points (..., samples), as whole numbers; see `Rules.aggregate`."""
+def aggregate(points: Ints, how: Fitness) -> Ints:
+    """The score of the samples' points (..., samples) as whole numbers: minimum, sum for the mean, lower median."""
+    score: Ints
     if how == "min":
-        return points.min(axis=-1)
-    if how == "mean":
-        return points.sum(axis=-1)
-    ordered = np.sort(points, axis=-1)
-    return ordered[..., (points.shape[-1] - 1) // 2]
+        score = points.min(axis=-1)
+    elif how == "mean":
+        score = points.sum(axis=-1)
+    else:
+        score = np.sort(points, axis=-1)[..., (points.shape[-1] - 1) // 2]
+    return score
 
 
 class Archive:
     """All candidates of a block of problems, in columns, with what the verifier has said of them."""
 
-    def __init__(self, model: Model, columns: int, samples: int, how: Aggregate, lazy: bool) -> None:
+    def __init__(self, model: Model, columns: int, samples: int, how: Fitness, lazy: bool) -> None:
         shape = (model.draws.problems, columns)
         self.model, self.samples, self.how = model, samples, how
         self.top = TOP * samples if how == "mean" else TOP
@@ -129,6 +112,15 @@ class Archive:
             self.verifications[rows] += self.samples * exists.sum(axis=1)
         self.used = max(self.used, columns.stop)
 
+    def first(self, counts: Ints) -> Archive:
+        """A new archive of the first `counts` (problems,) of these candidates, of which no decision has been taken."""
+        part = copy(self)
+        part.used = int(counts.max())
+        part.exists = np.arange(self.exists.shape[1]) < counts[:, None]
+        part.bound, part.settled = self.bound.copy(), self.settled.copy()
+        part.verifications = counts * (1 if self.lazy and self.samples > 1 else self.samples)
+        return part
+
     def keys(self, rows: Ints, seed: int, label: str) -> Ints:
         """The ranking by what is known (`decisions.keys`)."""
         return keys(self.bound[rows, : self.used], self.exists[rows, : self.used], seed, label)
@@ -142,7 +134,7 @@ class Archive:
         self.bound[where] = self.full[where]
         self.settled[where] = True
         self.verifications[rows] += (self.samples - 1) * needed.sum(axis=1)
-        found: Bools = needed.any(axis=1)
+        found: Bools = np.any(needed, axis=1)
         return found
 
     def perfect(self, rows: Ints) -> Bools:
@@ -186,19 +178,17 @@ class Archive:
     def best(self) -> Ints:
         """True points of the best proof of each problem."""
         points = np.where(self.exists[:, : self.used], POINTS[self.proofs.grade[:, : self.used]], -1)
-        return points.max(axis=1)
+        found: Ints = points.max(axis=1)
+        return found
 
 
-PUBLISHED = Rules()
+def search(model: Model, sizes: SearchSettings, *, tournament: bool = True) -> Outcome:
+    """The population search (MaxProof section 5), with the settings' `fitness`, `offspring` and `summaries`.
 
-
-def search(model: Model, sizes: SearchSettings, rules: Rules = PUBLISHED) -> Outcome:
-    """The population search (MaxProof section 5) under `rules`.
-
-    Raises ValueError for more finalists than first candidates.
+    Without the tournament the highest fitness is returned, the lowest id among equals.
     """
     n, m = sizes.candidates, sizes.parents
-    archive = Archive(model, n + 2 * m * sizes.rounds, sizes.verifications, rules.aggregate, sizes.lazy)
+    archive = Archive(model, n + 2 * m * sizes.rounds, sizes.verifications, sizes.fitness, sizes.lazy)
     rows = np.arange(model.draws.problems)
     archive.add(rows, 0, model.fresh(rows, range(n)), np.ones((len(rows), n), dtype=bool))
     stopped = np.zeros(len(rows), dtype=bool)
@@ -213,12 +203,12 @@ def search(model: Model, sizes: SearchSettings, rules: Rules = PUBLISHED) -> Out
             chosen = archive.settle_parents(active, m, sizes.seed, number)
             has = (chosen >= 0).any(axis=1)
             active, chosen = active[has], chosen[has]
-            _offspring(archive, active, chosen, n + 2 * m * (number - 1), rules.offspring)
+            _offspring(archive, active, chosen, n + 2 * m * (number - 1), KINDS[sizes.offspring])
         by_round.append(archive.best())
-    return finish(archive, sizes, rules, stopped, np.stack(by_round, axis=1))
+    return finish(archive, sizes, stopped, np.stack(by_round, axis=1), tournament=tournament)
 
 
-def _offspring(archive: Archive, rows: Ints, chosen: Ints, first: int, kinds: tuple[Offspring, Offspring]) -> None:
+def _offspring(archive: Archive, rows: Ints, chosen: Ints, first: int, kinds: tuple[Origin, Origin]) -> None:
     """Two offspring of each parent, in the columns from `first`: parent of rank p at 2p and 2p + 1."""
     sires = archive.proofs.take(rows, np.maximum(chosen, 0))
     model, size = archive.model, chosen.shape[1]
@@ -232,7 +222,9 @@ def _offspring(archive: Archive, rows: Ints, chosen: Ints, first: int, kinds: tu
     archive.add(rows, first, woven, np.repeat(chosen >= 0, 2, axis=1))
 
 
-def finish(archive: Archive, sizes: SearchSettings, rules: Rules, stopped: Bools, by_round: Ints) -> Outcome:
+def finish(
+    archive: Archive, sizes: SearchSettings, stopped: Bools, by_round: Ints, *, tournament: bool = True
+) -> Outcome:
     """From an archive whose rounds are over: finalists, tournament, and what it all was worth and cost."""
     rows = np.arange(len(stopped))
     model = archive.model
@@ -242,7 +234,7 @@ def finish(archive: Archive, sizes: SearchSettings, rules: Rules, stopped: Bools
     score = np.where(finalists >= 0, archive.bound[at], -1)
     top_ids = np.where(score == score.max(axis=1, keepdims=True), finalists, np.iinfo(np.int64).max)
     argmax = top_ids.min(axis=1)
-    if rules.tournament:
+    if tournament:
         proofs = archive.proofs.take(rows, np.maximum(finalists, 0))
         place, votes = knock_out(model, rows, finalists, score, proofs, sizes.votes, sizes.seed)
         winner = finalists[rows, place]
@@ -251,7 +243,7 @@ def finish(archive: Archive, sizes: SearchSettings, rules: Rules, stopped: Bools
     perfect = archive.perfect(rows)
     right = archive.proofs.grade == RIGHT
     candidates = archive.exists.sum(axis=1)
-    calls = candidates * (2 if rules.summaries else 1) + archive.verifications * model.settings.judges + votes
+    calls = candidates * (2 if sizes.summaries else 1) + archive.verifications * model.settings.judges + votes
     true = POINTS[archive.proofs.grade]
     return Outcome(
         picked=true[rows, winner],
@@ -268,31 +260,30 @@ def finish(archive: Archive, sizes: SearchSettings, rules: Rules, stopped: Bools
     )
 
 
-def best_of(model: Model, sizes: SearchSettings, rules: Rules = PUBLISHED, limit: Ints | None = None) -> Outcome:
-    """Best-of-N: as many first proofs as `sizes` says, or as the calls `limit` (problems,) pay for; then the tournament.
+def best_of(model: Model, sizes: SearchSettings, limit: Ints | None = None, *, tournament: bool = True) -> Outcome:
+    """Best-of-N: as many first proofs as `sizes` says, or as `limit` calls (problems,) pay for; then the tournament.
 
     With a limit each problem's number of proofs is one whose calls, lazily verified, fit: found by bisection, since
     those calls follow from the proofs. The next larger number tried does not fit.
     """
-    rules = replace(rules, summaries=False)
+    sizes = sizes.model_copy(update={"rounds": 0, "summaries": False})
     if limit is None:
-        return search(model, sizes.model_copy(update={"rounds": 0}), rules)
+        return search(model, sizes, tournament=tournament)
+    rows = np.arange(len(limit))
     low = np.ones(len(limit), dtype=np.int64)
     high = np.maximum(limit // (1 + model.settings.judges), 1) + 1
+    every = Archive(model, int(high.max()), sizes.verifications, sizes.fitness, sizes.lazy)
+    every.add(rows, 0, model.fresh(rows, range(every.exists.shape[1])), np.ones(every.exists.shape, dtype=bool))
+
+    def first(counts: Ints) -> Outcome:
+        part = every.first(counts)
+        return finish(part, sizes, np.zeros(len(rows), dtype=bool), part.best()[:, None], tournament=tournament)
+
     while (high - low > 1).any():
         middle = (low + high) // 2
-        fits = _first_proofs(model, sizes, rules, middle).calls <= limit
+        fits = first(middle).calls <= limit
         low, high = np.where(fits, middle, low), np.where(fits, high, middle)
-    return _first_proofs(model, sizes, rules, low)
-
-
-def _first_proofs(model: Model, sizes: SearchSettings, rules: Rules, counts: Ints) -> Outcome:
-    """Best of `counts` (problems,)."""
-    rows = np.arange(len(counts))
-    columns = int(counts.max())
-    archive = Archive(model, columns, sizes.verifications, rules.aggregate, sizes.lazy)
-    archive.add(rows, 0, model.fresh(rows, range(columns)), np.arange(columns) < counts[:, None])
-    return finish(archive, sizes, rules, np.zeros(len(rows), dtype=bool), archive.best()[:, None])
+    return first(low)
 
 
 def one_shot(model: Model) -> Outcome:

@@ -1,0 +1,77 @@
+"""Means over problems with their intervals, paired differences, and what can be said of them in words."""
+
+from __future__ import annotations
+
+from math import sqrt
+from statistics import NormalDist
+
+import numpy as np
+
+from maxproof.evaluation.study.types import Difference
+from maxproof.statistics import wilson
+
+Z = NormalDist().inv_cdf(0.975)
+
+
+def mean_interval(values: np.ndarray, scale: float = 1.0) -> tuple[float, float, float]:
+    """(mean, low, high): the normal 95 % interval from the spread between problems.
+
+    Where all values are the same, their spread says nothing: the interval is then as wide as Wilson's for none of as
+    many, times `scale`, the largest size of a value.
+
+    Raises ValueError for no values.
+    """
+    if not len(values):
+        raise ValueError("no values")
+    mean = float(values.mean(dtype=np.float64))
+    if float(values.min()) == float(values.max()):
+        half = wilson(0, len(values)).high * scale
+    else:
+        half = Z * float(values.std(dtype=np.float64, ddof=1)) / sqrt(len(values))
+    return mean, mean - half, mean + half
+
+
+def ratio_interval(parts: np.ndarray, wholes: np.ndarray) -> tuple[float, float, float] | None:
+    """(ratio, low, high) of the sums of `parts` and `wholes` (problems,), with problems as clusters.
+
+    The linearised (delta method) interval of a ratio estimator (Cochran, Sampling Techniques, 3rd ed., section 6.3);
+    None if the wholes are all 0. In [0, 1].
+    """
+    total = float(wholes.sum(dtype=np.float64))
+    if total == 0:
+        return None
+    ratio = float(parts.sum(dtype=np.float64)) / total
+    residuals = parts - ratio * wholes
+    n = len(parts)
+    spread = float(residuals.std(dtype=np.float64, ddof=1)) if n > 1 else 0.0
+    half = Z * spread * sqrt(n) / total
+    if spread == 0:
+        half = wilson(0, round(total)).high
+    return ratio, max(0.0, ratio - half), min(1.0, ratio + half)
+
+
+def difference(arm: str, against: str, ours: np.ndarray, theirs: np.ndarray, scale: float = 1.0) -> Difference:
+    """Paired by problem, both (problems,)."""
+    return Difference(arm, against, *mean_interval(ours.astype(np.float64) - theirs, scale))
+
+
+def told_apart(found: Difference) -> bool:
+    """Its interval does not hold 0."""
+    return found.low > 0 or found.high < 0
+
+
+def in_words(found: Difference, what: str = "points", percent: bool = False) -> str:
+    """ "A has 0.12 more points than B (95 % interval 0.05 to 0.19)", or that they can't be told apart."""
+    low, high = sorted((abs(found.low), abs(found.high)))
+    if not told_apart(found):
+        between = f"{_number(found.value, percent, True)}, {_number(found.low, percent, True)} to "
+        return f"{found.arm} and {found.against} can't be told apart ({between}{_number(found.high, percent, True)})"
+    more = "more" if found.value > 0 else "less"
+    size = f"{_number(abs(found.value), percent)} {more}"
+    interval = f"{_number(low, percent)} to {_number(high, percent)}"
+    return f"{found.arm} has {size} {what} than {found.against} ({interval})"
+
+
+def _number(value: float, percent: bool, sign: bool = False) -> str:
+    plus = "+" if sign else ""
+    return f"{value:{plus}.1%}" if percent else f"{value:{plus}.2f}"
