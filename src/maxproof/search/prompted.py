@@ -51,8 +51,8 @@ class PromptedGenerator:
 
     async def generate(self, slot: Slot) -> Draft:
         address = CallAddress("generator", "generate", slot.id)
-        call = _call(address, "generate", self._problem, {})
-        return _draft(await self._caller.ask(call))
+        call = role_call(address, "generate", self._problem, {})
+        return draft_of(await self._caller.ask(call))
 
 
 class PromptedVerifier:
@@ -77,7 +77,7 @@ class PromptedSummariser:
             return f"no usable proof: rejected unread ({', '.join(hit.rule for hit in first.bad_cases)})"
         address = CallAddress("summariser", "summarise", candidate.id)
         texts = {"proof": candidate.text, "critique": first.critique or NO_CRITIQUE}
-        answer = await self._caller.ask(_call(address, "summarise", self._problem, texts))
+        answer = await self._caller.ask(role_call(address, "summarise", self._problem, texts))
         return "" if answer.state is AnswerState.REFUSED else parse_summary(answer.text)
 
 
@@ -94,13 +94,13 @@ class PromptedRefiner:
             "critique": parent.critique or NO_CRITIQUE,
             "other_attempts": sibling_list(siblings) or NO_SIBLINGS,
         }
-        call = _call(CallAddress("refiner", "patch", slot.id), "patch", self._problem, texts)
-        return _draft(await self._caller.ask(call))
+        call = role_call(CallAddress("refiner", "patch", slot.id), "patch", self._problem, texts)
+        return draft_of(await self._caller.ask(call))
 
     async def rewrite(self, slot: Slot, parent: Standing, siblings: Sequence[Standing]) -> Draft:
         texts = {"proof": parent.candidate.text, "other_attempts": sibling_list(siblings) or NO_SIBLINGS}
-        call = _call(CallAddress("refiner", "rewrite", slot.id), "rewrite", self._problem, texts)
-        return _draft(await self._caller.ask(call))
+        call = role_call(CallAddress("refiner", "rewrite", slot.id), "rewrite", self._problem, texts)
+        return draft_of(await self._caller.ask(call))
 
 
 class PromptedRanker:
@@ -114,19 +114,27 @@ class PromptedRanker:
         texts = {"first_proof": first.candidate.text, "second_proof": second.candidate.text}
         for attempt in (0, 1):
             address = CallAddress("ranker", "rank", match, sample=vote, attempt=attempt)
-            answer = await self._caller.ask(_call(address, "rank", self._problem, texts))
+            answer = await self._caller.ask(role_call(address, "rank", self._problem, texts))
             choice = parse_choice(answer.text)
             if choice is not None and answer.state is AnswerState.COMPLETE and not answer.unclosed_thinking:
                 return choice
         return None
 
 
-def _call(address: CallAddress, name: str, problem: Problem, texts: Mapping[str, str]) -> Call:
-    template = load_template("maxproof.search", name)
+def role_call(
+    address: CallAddress,
+    name: str,
+    problem: Problem,
+    texts: Mapping[str, str | None],
+    package: str = "maxproof.search",
+) -> Call:
+    """A call with the template `prompts/NAME.md` of `package`; `texts` go into its fenced slots, beside the problem."""
+    template = load_template(package, name)
     inputs = inputs_digest(problem.digest, *(part for item in sorted(texts.items()) for part in item))
     fenced = {"problem": problem.statement, **texts}
     return Call(address, template.id, inputs, lambda: template.render(fenced))
 
 
-def _draft(answer: Answer) -> Draft:
+def draft_of(answer: Answer) -> Draft:
+    """A proof writer's answer as a draft."""
     return Draft(answer.text, answer.reasoning, answer.state, answer.unclosed_thinking)

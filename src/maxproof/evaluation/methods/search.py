@@ -1,7 +1,7 @@
 """The MaxProof search within a budget (`maxproof.search`): what `maxproof prove` runs.
 
-A round starts only while the budget allows it; a search that must not start one ends as one whose calls are refused:
-with the tournament over what it has.
+Round 0 is always done. A further round starts only while the budget allows it; a search that must not start one ends
+as one whose calls are refused: with the tournament over what it has.
 """
 
 from __future__ import annotations

@@ -14,13 +14,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from maxproof.models.mock.faults import Fault
 from maxproof.models.types import Usage
 from maxproof.problems.errors import InputError
 
-Task = Literal["generate", "verify", "normalise", "summarise", "patch", "rewrite", "rank"]
+Task = Literal[
+    "generate", "verify", "normalise", "summarise", "patch", "rewrite", "rank", "improve", "consolidate", "rubric",
+    "annotate",
+]  # fmt: skip
 
 # The tag that a role's instructions ask the answer to hold. A prover's answer is the proof itself: no tag.
 _TASK_OF_TAG: tuple[tuple[str, Task], ...] = (
@@ -28,6 +31,9 @@ _TASK_OF_TAG: tuple[tuple[str, Task], ...] = (
     ("<choice>", "rank"),
     ("<summary>", "summarise"),
     ("<normalised>", "normalise"),
+    ("<keep>", "consolidate"),
+    ("<scheme>", "rubric"),
+    ("<techniques>", "annotate"),
 )
 _BEGIN = re.compile(r"^\[\[BEGIN ([a-z ]+) ([0-9a-f]{16})\]\]\n", re.MULTILINE)
 
@@ -114,6 +120,8 @@ class MockRequest:
         names = {block.name for block in self.blocks}
         if "critique" in names:
             return "patch"
+        if "draft" in names:
+            return "improve"
         return "rewrite" if "proof" in names else "generate"
 
 
@@ -206,8 +214,7 @@ def draw_int(*parts: object) -> int:
 def load_replies(file: Path) -> Replies:
     """Fixed replies from a JSON file: `{"verify": ["first reply", "second"], "default": "any other"}`.
 
-    Keys are tasks (`generate`, `verify`, `normalise`, `summarise`, `patch`, `rewrite`, `rank`); replies are given in
-    turn and the last is repeated. Raises InputError.
+    Keys are tasks (see `Task`); replies are given in turn and the last is repeated. Raises InputError.
     """
     expected = 'expected an object such as {"verify": ["a reply"], "default": "another"}'
     try:
@@ -221,7 +228,7 @@ def load_replies(file: Path) -> Replies:
     if not isinstance(data, dict):
         raise InputError(expected, file=file)
     default = data.pop("default", "A reply.")
-    tasks = ("generate", "verify", "normalise", "summarise", "patch", "rewrite", "rank")
+    tasks = get_args(Task)
     for task, texts in data.items():
         if task not in tasks:
             raise InputError(f"unknown task '{task}'; known: {', '.join(tasks)}, default", file=file)

@@ -23,7 +23,7 @@ from maxproof.models.mock.script import MockReply, MockRequest, draw, draw_int
 MODULUS = 1009
 
 _CLAIM = re.compile(r"\\rho\((\d{1,12})\) \\equiv (\d{1,12}) \\pmod\{1009\}")
-_PROOF_NAMES = ("proof", "candidate", "solution", "text")
+_PROOF_NAMES = ("proof", "draft", "candidate", "solution", "text")
 
 
 def rho(argument: int) -> int:
@@ -78,12 +78,13 @@ class SimulatedModel:
         proof_chars: median length of a proof, characters; lengths spread by a factor of about 1.3.
         reasoning_chars: length of the thinking of each reply; 0: none.
         gap_share: share of the wrong steps that are gaps rather than errors.
-        patch_fix: chance that PATCH repairs a wrong step; a right step breaks with a twentieth of it.
+        patch_fix: chance that PATCH, or going over a draft, repairs a wrong step; a right step breaks with a twentieth
+            of it.
         rewrite_quality: chance that a step of a REWRITE is right; None: as `quality`.
         false_positive: chance that a judge passes a wrong proof.
         false_negative: chance that a judge fails a correct proof.
         judge_correlation: correlation of the errors of any two judgements of one proof.
-        ranker_error: chance that the ranker picks the worse proof.
+        ranker_error: chance that the ranker picks the worse proof, or misjudges whether to keep an attempt.
         position_bias: chance that the ranker picks what comes first, unread.
         format_drift: share of tagged replies with an odd but readable layout (case, attributes, code fence, a missing
             closing tag, an early draft before the final answer).
@@ -130,7 +131,7 @@ class SimulatedModel:
                 return self._fresh_proof(random, self.quality)
             case "rewrite":
                 return self._fresh_proof(random, self.quality if self.rewrite_quality is None else self.rewrite_quality)
-            case "patch":
+            case "patch" | "improve":
                 return self._patched(random, _proof_in(request))
             case "normalise":
                 return self._tagged(random, "normalised", _proof_in(request))
@@ -140,6 +141,13 @@ class SimulatedModel:
                 return self._judgement(request, random)
             case "rank":
                 return self._ranking(request, random)
+            case "consolidate":
+                return self._consolidation(request, random)
+            case "rubric":
+                return self._tagged(random, "scheme", _scheme(random))
+            case "annotate":
+                domain, techniques = _labels(request.block("taxonomy") or "", random)
+                return self._tagged(random, "techniques", techniques, f"<domain>{domain}</domain>\n")
 
     # Provers
 
@@ -220,6 +228,14 @@ class SimulatedModel:
         if random.random() < self.position_bias:
             better = "first"
         return self._tagged(random, "choice", better, f"The {better} proof leaves fewer relations unsupported.\n")
+
+    def _consolidation(self, request: MockRequest, random: Random) -> str:
+        """Keeps the attempts with the fewest unsupported relations; misjudges each with `ranker_error`."""
+        shown = [block.text for block in request.blocks if block.name != "problem"]
+        losses = [self._truth(text).loss for text in shown]
+        best = [loss == min(losses) for loss in losses]
+        kept = [n for n, good in enumerate(best, 1) if good != (random.random() < self.ranker_error)]
+        return self._tagged(random, "keep", ", ".join(map(str, kept or range(1, len(shown) + 1))))
 
     # Layout
 
@@ -320,6 +336,31 @@ def _sentence(random: Random) -> str:
             return f"If ${other}_{{{k}}} < {a}$, then {subject} {verb} ${b} - {letter}$."
         case _:
             return f"{reason.capitalize()}, {subject} {verb} ${a}{letter}^2 - {b}{letter} + {k}$ on ${other}$."
+
+
+def _scheme(random: Random) -> str:
+    """A grading scheme of 2 to 4 lines that total 7 points; like a simulated proof, it says nothing about a problem."""
+    cuts = sorted(random.sample(range(1, 7), random.randrange(1, 4)))
+    points = [high - low for low, high in zip([0, *cuts], [*cuts, 7], strict=True)]
+    return (
+        "\n"
+        + "\n".join(
+            f"{number} point{'s' * (number > 1)}: Shows that {_SUBJECTS[index]} {random.choice(_VERBS)} the goal."
+            for index, number in enumerate(points)
+        )
+        + "\n"
+    )
+
+
+def _labels(taxonomy: str, random: Random) -> tuple[str, str]:
+    """A domain of the list in a prompt and up to two of its techniques, or `unknown`."""
+    names = re.findall(r"^- ([^:(\n]{1,100}?)(?: \(([^)\n]*)\))?:", taxonomy, re.MULTILINE)
+    domains = [name for name, used in names if not used]
+    if not domains or random.random() < 0.1:
+        return "unknown", "unknown"
+    domain = random.choice(domains)
+    fitting = [name for name, used in names if domain in used.split(", ")]
+    return domain, ", ".join(random.sample(fitting, min(2, len(fitting)))) or "unknown"
 
 
 def _proof_in(request: MockRequest) -> str:
