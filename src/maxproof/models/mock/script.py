@@ -22,12 +22,13 @@ from maxproof.problems.errors import InputError
 
 Task = Literal[
     "generate", "verify", "normalise", "summarise", "patch", "rewrite", "rank", "improve", "consolidate", "rubric",
-    "annotate",
+    "annotate", "grade",
 ]  # fmt: skip
 
 # The tag that a role's instructions ask the answer to hold. A prover's answer is the proof itself: no tag.
 _TASK_OF_TAG: tuple[tuple[str, Task], ...] = (
     ("<verdict>", "verify"),
+    ("<points>", "grade"),
     ("<choice>", "rank"),
     ("<summary>", "summarise"),
     ("<normalised>", "normalise"),

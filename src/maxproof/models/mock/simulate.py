@@ -139,6 +139,8 @@ class SimulatedModel:
                 return self._tagged(random, "summary", self._summary(_proof_in(request)))
             case "verify":
                 return self._judgement(request, random)
+            case "grade":
+                return self._grade(request, random)
             case "rank":
                 return self._ranking(request, random)
             case "consolidate":
@@ -213,6 +215,14 @@ class SimulatedModel:
             f"<verdict>{verdict}</verdict>"
         )
         return self._drift(random, reply, "verdict")
+
+    def _grade(self, request: MockRequest, random: Random) -> str:
+        """The oracle's: the truth as points, by the map of verdicts; it errs as the ranker does."""
+        truth = self._truth(request.block("solution") or _proof_in(request))
+        points = {"no_errors": 7, "minor_gaps": 6, "has_errors": 1, "fundamentally_wrong": 0}[truth.verdict]
+        if random.random() < self.ranker_error:
+            points = 1 if points == 7 else 7
+        return self._tagged(random, "points", str(points), f"{len(truth.errors)} of its claims are false.\n")
 
     def _summary(self, proof: str) -> str:
         truth = self._truth(proof)

@@ -159,7 +159,7 @@ def _unusable(answer: Answer) -> Fault | None:
     return Fault.EMPTY if not answer.text.strip() else None
 
 
-_TAG = r"(?<![\"'`“‘«])<[ \t]{{0,4}}(/?)[ \t]{{0,4}}{name}[ \t]{{0,4}}>"
+_TAG = r"(?<![\"'`“‘«])<[ \t]{{0,4}}(/?)[ \t]{{0,4}}{name}\b[^<>\n]{{0,200}}>"
 
 
 def blocks(text: str, name: str) -> list[str]:
