@@ -77,8 +77,8 @@ class Grade:
 class Oracle(Protocol):
     """Grades proofs of any problem."""
 
-    async def grade(self, problem: Problem, attempt: int, text: str) -> Grade:
-        """`attempt` is the lowest id of those that have this text. Never raises `NoAnswer`."""
+    async def grade(self, problem: Problem, attempts: Sequence[int], text: str) -> Grade:
+        """`attempts`: the ids of those that have this text, the lowest first. Never raises `NoAnswer`."""
         ...
 
 
@@ -102,14 +102,14 @@ class JudgeOracle:
         self._caller = caller
         self._settings = settings
 
-    async def grade(self, problem: Problem, attempt: int, text: str) -> Grade:
+    async def grade(self, problem: Problem, attempts: Sequence[int], text: str) -> Grade:
         """All samples at once; those that can't be read are asked once more."""
         if not text.strip():
             return Grade(0.0, (0.0,) * self._settings.samples)  # an empty proof proves nothing: no call for that
         shown = (problem.statement, problem.reference, problem.rubric, problem.answer, text)
         tagged = any(holds_points(part) for part in shown if part)
         wanted = range(self._settings.samples)
-        results = await self._ask(problem, attempt, text, wanted, None, tagged)
+        results = await self._ask(problem, attempts[0], text, wanted, None, tagged)
         again: dict[OracleFault, list[int]] = {}
         for sample, result in results.items():
             # A reply that met the token limit would meet it again.
@@ -117,7 +117,7 @@ class JudgeOracle:
                 again.setdefault(result, []).append(sample)
         async with asyncio.TaskGroup() as group:
             asked = [
-                group.create_task(self._ask(problem, attempt, text, samples, fault, tagged))
+                group.create_task(self._ask(problem, attempts[0], text, samples, fault, tagged))
                 for fault, samples in again.items()
             ]
         for task in asked:
@@ -168,7 +168,7 @@ class JudgeOracle:
 class LabOracle:
     """The lab's exact oracle: costs nothing, and reads only the lab's problems."""
 
-    async def grade(self, problem: Problem, attempt: int, text: str) -> Grade:
+    async def grade(self, problem: Problem, attempts: Sequence[int], text: str) -> Grade:
         question = await asyncio.to_thread(read_question, problem.statement)
         if question is None:
             return Grade(None, (), "this is no problem of the lab: its oracle can't read the statement")
@@ -179,7 +179,7 @@ class LabOracle:
 class NoOracle:
     """Grades nothing, and says so."""
 
-    async def grade(self, problem: Problem, attempt: int, text: str) -> Grade:
+    async def grade(self, problem: Problem, attempts: Sequence[int], text: str) -> Grade:
         return Grade(None, (), "no oracle was asked", final=False)
 
 

@@ -140,6 +140,11 @@ class JournaledCaller:
             results |= await self._obtain_all(self._groups(missing), prompt)
         return [results[key] for key in keys]
 
+    async def end_early(self, refusal: CallNotRun) -> None:
+        """From now on nothing is asked, for a reason that its owner knows; failures stay provisional."""
+        self._gate.refuse(refusal)
+        await self._note_stop()
+
     async def finish(self, outcome: str) -> None:
         """Ends the session. The failures of a run that was not stopped become final.
 
