@@ -124,7 +124,7 @@ def _chart(report: Report, signal: Signal, alarms: Sequence[Alarm]) -> str:
         tuple((r.step, r.value) for r in readings),
         tuple(b[0] if b else r.value for b, r in zip(bounds, readings, strict=True)),
         tuple(b[1] if b else r.value for b, r in zip(bounds, readings, strict=True)),
-        kind=1,
+        kind=4,
     )
     name = f"{info.number} · {info.title}" if info.number is not None else info.title
     signed = info.low is None or info.low < 0

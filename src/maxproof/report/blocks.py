@@ -21,7 +21,8 @@ from maxproof.report.html import environment, style_sheet
 CHART_STYLE = """
 .chart{display:inline-block;margin:.4rem .8rem .4rem 0}
 .chart figcaption{font-size:.85rem;font-weight:600}
-.chart figcaption small{font-weight:400}
+.chart figcaption{color:var(--ink);margin:0 0 .3rem}
+.chart figcaption small{font-weight:400;color:var(--quiet)}
 .chart.alarmed{border-color:var(--bad);border-width:2px}
 .series{fill:none;stroke-width:2;stroke-linecap:round;stroke-linejoin:round}
 .band{stroke:none;opacity:.18}
@@ -29,6 +30,7 @@ path.series.s0{stroke:#c2410c}path.band.s0{fill:#c2410c}
 path.series.s1{stroke:#1d4ed8}path.band.s1{fill:#1d4ed8}
 path.series.s2{stroke:#15803d}path.band.s2{fill:#15803d}
 path.series.s3{stroke:#6b21a8}path.band.s3{fill:#6b21a8}
+path.series.s4{stroke:var(--accent)}path.band.s4{fill:var(--accent)}
 .span.reference{fill:var(--none-bg)}
 .span.alarm{fill:var(--bad);opacity:.16}
 svg .level{stroke:var(--quiet);stroke-width:1;stroke-dasharray:3 3;fill:none}
