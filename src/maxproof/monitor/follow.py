@@ -1,0 +1,169 @@
+"""Following files that grow: what is new goes into the sums, whatever happens to the files.
+
+A file is read on from where it ended, whole lines only. At each look its size and its first line are compared with what
+they were:
+
+    shorter, with the same first line   the writer cut it and goes on, as a resumed training run does: all files are
+                                        read again from the start, so that the report says what they hold
+    another first line                  it was rotated, or a new run writes to it: go on with the new file from its
+                                        start; what was read before stays in the sums
+    no file, or no whole line           (yet, or between two files of a rotation) wait
+
+In a folder, files that appear later are followed too. A file that does not grow line by line (Parquet, compressed,
+torch) is read once, when its size rests between two looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from maxproof.monitor.features import add_features
+from maxproof.monitor.fields import FieldMap, detect_map, parse_map
+from maxproof.monitor.phrases import Phrases
+from maxproof.monitor.read import Batch, Skipped, Tail, add_skipped, read_batches, rollout_files, top_fields
+from maxproof.monitor.stats import Stats
+from maxproof.problems.errors import InputError
+
+HEAD_BYTES = 4096
+GROWING = (".jsonl", ".ndjson")
+
+
+@dataclass(slots=True)
+class _Followed:
+    """A JSONL file: where its reading goes on, and its first line (the first HEAD_BYTES of it)."""
+
+    tail: Tail
+    head: bytes
+
+
+class Follower:
+    """Reads what is new in files and folders into `stats`.
+
+    Args:
+        paths: JSONL files, which need not exist yet, and folders.
+        map: entries as of `fields.parse_map`, on top of what the first file that has a line tells.
+        note: is told in one line what happened to a file.
+    """
+
+    def __init__(
+        self, paths: Sequence[Path], map: Sequence[str], phrases: Phrases, note: Callable[[str], None]
+    ) -> None:
+        self._paths, self._map, self._phrases, self._note = tuple(paths), tuple(map), phrases, note
+        self._fields: FieldMap | None = None
+        self._growing: dict[Path, _Followed] = {}
+        self._whole: dict[Path, int | None] = {}
+        self._missing: set[Path] = set()
+        self._start_over()
+
+    @property
+    def stats(self) -> Stats:
+        """The sums over all that was read."""
+        return self._stats
+
+    @property
+    def skipped(self) -> Mapping[str, Skipped]:
+        """Lines that could not be used, by reason."""
+        return self._skipped
+
+    def look(self) -> bool:
+        """Reads what is new; whether there was anything. Raises InputError for what no later look would mend."""
+        found = False
+        for path in self._files():
+            found |= self._look_at_growing(path) if path.suffix in GROWING else self._look_at_whole(path)
+        return found
+
+    def _start_over(self) -> None:
+        self._stats = Stats()
+        self._skipped: dict[str, Skipped] = {}
+        self._growing.clear()
+        self._whole.clear()
+
+    def _files(self) -> list[Path]:
+        files: list[Path] = []
+        for path in self._paths:
+            if path.is_dir():
+                try:
+                    files += rollout_files([path])
+                except InputError:  # nothing in it yet
+                    self._wait_for(path)
+                    continue
+            elif path.exists():
+                files.append(path)
+            else:
+                self._wait_for(path)
+                continue
+            self._missing.discard(path)
+        return files
+
+    def _wait_for(self, path: Path) -> None:
+        if path not in self._missing:
+            self._missing.add(path)
+            self._note(f"{path}: nothing there yet, waiting for it")
+
+    def _look_at_whole(self, path: Path) -> bool:
+        size = path.stat().st_size
+        if path in self._whole and self._whole[path] is None:
+            return False
+        if self._whole.get(path) != size:
+            self._whole[path] = size
+            return False
+        self._whole[path] = None
+        return self._take(read_batches([path], self._fields_of(path)))
+
+    def _look_at_growing(self, path: Path) -> bool:
+        try:
+            size, head = path.stat().st_size, _head(path)
+        except FileNotFoundError:  # between two files of a rotation
+            return False
+        if head is None:
+            return False
+        known = self._growing.get(path)
+        if known is None:
+            known = self._growing[path] = _Followed(Tail(path, self._fields_of(path)), head)
+        elif head != known.head:
+            self._note(f"{path}: begins with another line now; what was read before stays, going on with the new lines")
+            known = self._growing[path] = _Followed(Tail(path, self._fields_of(path)), head)
+        elif size < known.tail.offset:
+            self._note(f"{path}: was cut and goes on; reading everything again")
+            self._start_over()
+            return self.look()
+        return self._take(known.tail.read())
+
+    def _fields_of(self, path: Path) -> FieldMap:
+        if self._fields is None:
+            self._fields = fields_of(path, self._map)
+        return self._fields
+
+    def _take(self, batches: Iterable[Batch]) -> bool:
+        found = False
+        for batch in batches:
+            take(batch, self._stats, self._skipped, self._phrases)
+            found |= batch.frame.height > 0 or bool(batch.skipped)
+        return found
+
+
+def fields_of(path: Path, map: Sequence[str]) -> FieldMap:
+    """The map of a file: entries as of `fields.parse_map`, on top of the ready map that fits. Raises InputError."""
+    present = top_fields(path)
+    if not map:
+        return detect_map(present)
+    try:
+        base = detect_map(present)
+    except InputError:  # the entries say it all
+        base = None
+    return parse_map(map, base)
+
+
+def take(batch: Batch, stats: Stats, skipped: dict[str, Skipped], phrases: Phrases) -> None:
+    """Adds a batch to the sums, and what could not be used of it to `skipped`."""
+    stats.add(add_features(batch.frame, phrases))
+    add_skipped(skipped, batch.skipped)
+
+
+def _head(path: Path) -> bytes | None:
+    """The first line, or the first HEAD_BYTES of a longer one; None while there is neither."""
+    with path.open("rb") as file:
+        line = file.readline(HEAD_BYTES)
+    return line if line.endswith(b"\n") or len(line) == HEAD_BYTES else None
