@@ -1,12 +1,65 @@
-"""What a rollout's text says of itself, as columns."""
+"""What a rollout's text says of itself, as columns; polars expressions only.
+
+`add_features` adds to a canonical frame:
+
+    visible_chars, words      of the text; a Chinese character is a word, so is a run of other letters and digits
+    thinking_chars, thinking_words, self_correction   of the thinking; null where that is unknown
+    hand_waving               phrases of the list in the text
+    template.NAME             whether that mark of structure is in the text; `templates`: how many kinds are
+    opener                    the class of the text's beginning
+"""
 
 from __future__ import annotations
 
 import polars as pl
 
-from maxproof.monitor.phrases import Phrases
+from maxproof.monitor.phrases import Phrases, pattern, template_pattern
+
+TEMPLATE = "template."
+OPENER_WORDS = 3
+_OPENER_CHARS = 60
+_HEAD_CHARS = 400
+_WORD = r"\p{Han}|[\w--\p{Han}]+"
+_MATHS = r"(?s)\$\$.*?(?:\$\$|\z)|\$[^$]*(?:\$|\z)|\\\(.*?(?:\\\)|\z)|\\\[.*?(?:\\\]|\z)|\\[a-z]+(?:\{[^{}]*\})*"
+_LETTER = r"(^|[^\p{L}<'’])[b-hj-z]($|[^\p{L}>'’])"
+_OPENER_TOKEN = r"<m>|\p{Han}{1,2}|[\p{L}--\p{Han}]+(?:['’][\p{L}--\p{Han}]+)?"
 
 
 def add_features(frame: pl.DataFrame, phrases: Phrases) -> pl.DataFrame:
-    """`frame` (canonical) with the feature columns that `Stats.add` sums up."""
-    raise NotImplementedError
+    """`frame` (canonical) with the columns above, which `Stats.add` sums up."""
+    text, thinking = pl.col("text"), pl.col("thinking")
+    templates = [
+        text.str.contains(template_pattern(expression)).alias(TEMPLATE + name) for name, expression in phrases.templates
+    ]
+    return frame.with_columns(
+        text.str.len_chars().alias("visible_chars"),
+        text.str.count_matches(_WORD).alias("words"),
+        thinking.str.len_chars().alias("thinking_chars"),
+        thinking.str.count_matches(_WORD).alias("thinking_words"),
+        _count(thinking, phrases.self_correction).alias("self_correction"),
+        _count(text, phrases.hand_waving).alias("hand_waving"),
+        opener(text).alias("opener"),
+        *templates,
+    ).with_columns(
+        pl.sum_horizontal(pl.lit(0, pl.UInt32), pl.col(f"^{TEMPLATE.replace('.', '[.]')}.*$").cast(pl.UInt32)).alias(
+            "templates"
+        )
+    )
+
+
+def opener(text: pl.Expr) -> pl.Expr:
+    r"""The class of a text's beginning: its first three words in lower case.
+
+    Only the first 400 characters are looked at. Whatever is maths is `<m>`, once for a run of it: `$...$`, `\(...\)`,
+    commands, numbers, single letters but `a` and `i`. Marks and punctuation count for nothing; two Chinese characters
+    are a word. At most 60 characters; "" if there is no word.
+    """
+    head = text.str.head(_HEAD_CHARS).str.to_lowercase().str.replace_all("[<>]", " ")
+    head = head.str.replace_all(_MATHS, " <m> ").str.replace_all(r"\d+", " <m> ")
+    head = head.str.replace_all(_LETTER, "${1}<m>$2").str.replace_all(_LETTER, "${1}<m>$2")  # two may share a neighbour
+    head = head.str.replace_all(r"<m>(?:[^\p{L}<]*<m>)+", "<m>")
+    return head.str.extract_all(_OPENER_TOKEN).list.head(OPENER_WORDS).list.join(" ").str.head(_OPENER_CHARS)
+
+
+def _count(text: pl.Expr, phrases: tuple[str, ...]) -> pl.Expr:
+    return text.str.count_matches(pattern(phrases))
