@@ -1,7 +1,8 @@
 """The formats that hold problems: one reader each, from a file to a stream of records.
 
-A reader checks what belongs to the format (syntax, encoding, sizes); what a record must say is checked in `fields.py`,
-and only for the records that are used. To add a format, write a reader and name its suffix in READERS.
+A row that is no record is handed on as a `BadRow`, so that who reads may stop or go on. A reader checks what belongs to
+the format (syntax, encoding, sizes); what a record must say is checked in `fields.py`, and only for the records that
+are used. To add a format, write a reader and name its suffix in READERS.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from maxproof.problems.errors import InputError, Place, nearest
 from maxproof.problems.fields import FIELDS, MAX_FIELD_CHARS, check_keys, id_from, record_id
-from maxproof.problems.text import read_lines, read_text
+from maxproof.problems.text import Advance, read_raw_lines, read_text
 from maxproof.problems.toml import parse_toml
 
 MAX_TEXT_BYTES = 4 * 1024 * 1024  # a .md or .txt file
@@ -22,6 +23,14 @@ MAX_JSON_BYTES = 64 * 1024 * 1024  # a .json file, which must be read whole
 MAX_LINE_BYTES = 16 * 1024 * 1024  # a line of a .jsonl or .csv file
 
 _FRONT_MATTER_FIELDS = tuple(field for field in FIELDS if field != "statement")
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row that is no record: what is wrong, and the row as the file holds it where that can be told."""
+
+    error: InputError
+    raw: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +44,22 @@ class Record:
 
 def read_records(path: Path) -> Iterator[Record]:
     """Streams the records of a file whose suffix is one of READERS. Raises InputError, also for an id given twice."""
+    seen: dict[str, Place] = {}
+    for record in read_rows(path):
+        if isinstance(record, BadRow):
+            raise record.error
+        if record.id in seen:
+            places = f"{seen[record.id]} and {record.place}"
+            raise record.place.error(f"id {record.id!r} is given twice, in {places}", hint="ids must differ")
+        seen[record.id] = record.place
+        yield record
+
+
+def read_rows(path: Path, advance: Advance | None = None) -> Iterator[Record | BadRow]:
+    """Streams the rows of a file; one that is no record doesn't end the stream. Ids may be given twice.
+
+    Raises InputError for a file that can't be read at all: missing, of an unknown suffix, a .json file that is no JSON.
+    """
     suffix = path.suffix.lower()
     if suffix in (".dfy", ".lean"):
         raise InputError(
@@ -47,24 +72,22 @@ def read_records(path: Path) -> Iterator[Record]:
         raise InputError(
             f"unknown suffix {suffix!r}, expected one of {known}", file=path, hint=nearest(suffix, READERS)
         )
-    seen: dict[str, Place] = {}
-    for record in READERS[suffix](path):
-        if record.id in seen:
-            places = f"{seen[record.id]} and {record.place}"
-            raise record.place.error(f"id {record.id!r} is given twice, in {places}", hint="ids must differ")
-        seen[record.id] = record.place
-        yield record
+    yield from READERS[suffix](path, advance)
 
 
-def read_markdown(path: Path) -> Iterator[Record]:
+def read_markdown(path: Path, advance: Advance | None = None) -> Iterator[Record | BadRow]:
     """One statement, after optional TOML front matter between two `+++` lines (or `---`, if it holds TOML)."""
     text = read_text(path, MAX_TEXT_BYTES)
     place = Place(path)
-    if not text.strip():
-        raise place.error("empty: expected the statement of a problem")
-    front, statement = _split_front_matter(text, place)
-    check_keys(front, place, _FRONT_MATTER_FIELDS)
-    yield Record(record_id(front, place, id_from(path)), place, {**front, "statement": statement})
+    try:
+        if not text.strip():
+            raise place.error("empty: expected the statement of a problem")
+        front, statement = _split_front_matter(text, place)
+        check_keys(front, place, _FRONT_MATTER_FIELDS)
+        yield Record(record_id(front, place, id_from(path)), place, {**front, "statement": statement})
+    except InputError as error:
+        yield BadRow(error, text)
+    _read_whole(path, advance)
 
 
 def _split_front_matter(text: str, place: Place) -> tuple[dict[str, object], str]:
@@ -84,7 +107,12 @@ def _split_front_matter(text: str, place: Place) -> tuple[dict[str, object], str
     return front, "\n".join(lines[end + 1 :])
 
 
-def read_json(path: Path) -> Iterator[Record]:
+def _read_whole(path: Path, advance: Advance | None) -> None:
+    if advance is not None:
+        advance(path.stat().st_size)
+
+
+def read_json(path: Path, advance: Advance | None = None) -> Iterator[Record | BadRow]:
     """One object, or a list of objects."""
     text = read_text(path, MAX_JSON_BYTES)
     if not text.strip():
@@ -95,14 +123,21 @@ def read_json(path: Path) -> Iterator[Record]:
             yield _object(item, Place(path, item=f"[{index}]"), f"{id_from(path)}-{index + 1}")
     else:
         yield _object(data, Place(path), id_from(path))
+    _read_whole(path, advance)
 
 
-def read_jsonl(path: Path) -> Iterator[Record]:
+def read_jsonl(path: Path, advance: Advance | None = None) -> Iterator[Record | BadRow]:
     """One object a line; blank lines are skipped."""
-    for number, line in read_lines(path, MAX_LINE_BYTES):
-        if line.strip():
-            place = Place(path, number)
-            yield _object(_parse_json(line, place), place, f"{id_from(path)}-{number}")
+    for line in read_raw_lines(path, MAX_LINE_BYTES, advance):
+        if not line.data.strip():
+            continue
+        place = Place(path, line.number)
+        try:
+            data = _parse_json(line.text(path), place)
+        except InputError as error:
+            yield BadRow(error, line.data.decode("utf-8", "backslashreplace").rstrip("\r\n"))
+            continue
+        yield _object(data, place, f"{id_from(path)}-{line.number}")
 
 
 def _parse_json(text: str, place: Place) -> object:
@@ -126,42 +161,85 @@ def _parse_json(text: str, place: Place) -> object:
         raise place.error(f"not usable JSON: {error}") from None
 
 
-def _object(item: object, place: Place, default_id: str) -> Record:
-    if not isinstance(item, dict):
-        raise place.error("expected a JSON object with a statement", hint='for example {"statement": "Prove ..."}')
-    return Record(record_id(item, place, default_id), place, item)
-
-
-def read_csv(path: Path) -> Iterator[Record]:
-    """A header, then one problem a row: comma-separated, quoted as spreadsheets do, cells may hold line breaks."""
-    lines = (line for _, line in read_lines(path, MAX_LINE_BYTES))
-    reader = csv.reader(lines, strict=True)
-    start = 1
-    header: list[str] | None = None
+def _object(item: object, place: Place, default_id: str) -> Record | BadRow:
     try:
-        for row in reader:
-            place, start = Place(path, start), reader.line_num + 1
+        if not isinstance(item, dict):
+            raise place.error("expected a JSON object with a statement", hint='for example {"statement": "Prove ..."}')
+        return Record(record_id(item, place, default_id), place, item)
+    except InputError as error:
+        return BadRow(error, item)
+
+
+class _Lines:
+    """The lines of a CSV file; unlike a generator it goes on after a line that is an error. `taken`: since `start`."""
+
+    def __init__(self, path: Path, advance: Advance | None) -> None:
+        self.path, self.raw = path, read_raw_lines(path, MAX_LINE_BYTES, advance)
+        self.number = 0
+        self.taken: list[bytes] = []
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self.raw)
+        self.number = line.number
+        self.taken.append(line.data)
+        return line.text(self.path)
+
+    def bad(self, error: InputError) -> BadRow:
+        return BadRow(error, b"".join(self.taken).decode("utf-8", "backslashreplace").rstrip("\r\n"))
+
+
+def read_csv(path: Path, advance: Advance | None = None) -> Iterator[Record | BadRow]:
+    """A header, then one problem a row: comma-separated, quoted as spreadsheets do, cells may hold line breaks.
+
+    Raises InputError for a bad header.
+    """
+    lines = _Lines(path, advance)
+    reader = csv.reader(lines, strict=True)
+    header: list[str] | None = None
+    while True:
+        place = Place(path, lines.number + 1)
+        lines.taken.clear()
+        try:
+            row = next(reader)
             if not any(cell.strip() for cell in row):
                 continue
-            if header is None:
-                header = _csv_header(row, place)
+            if header is not None:
+                raw = _csv_row(row, header, place)
+                yield Record(record_id(raw, place, f"{id_from(path)}-{place.line}"), place, raw)
                 continue
-            if len(row) != len(header):
-                raise place.error(
-                    f"{len(row)} cells, but the header names {len(header)} columns",
-                    hint="quote cells that hold commas, quotes or line breaks",
-                )
-            raw = dict(zip(header, row, strict=True))
-            yield Record(record_id(raw, place, f"{id_from(path)}-{place.line}"), place, raw)
-    except csv.Error as error:
-        limit = csv.field_size_limit()
-        where = Place(path, start)
-        if "field larger" in str(error):
-            raise where.error(
-                f"a cell has more than {limit:,} characters, or its closing quote is missing",
-                hint=f".jsonl takes up to {MAX_FIELD_CHARS:,} a field",
-            ) from None
-        raise where.error(f"not CSV: {error}", hint="in a quoted cell, write each quote twice") from None
+        except StopIteration:
+            return
+        except csv.Error as error:
+            fault = _csv_fault(error, place)
+        except InputError as error:
+            fault = error
+        else:
+            header = _csv_header(row, place)
+            continue
+        if header is None:
+            raise fault
+        yield lines.bad(fault)
+
+
+def _csv_row(row: list[str], header: list[str], place: Place) -> dict[str, str]:
+    if len(row) != len(header):
+        raise place.error(
+            f"{len(row)} cells, but the header names {len(header)} columns",
+            hint="quote cells that hold commas, quotes or line breaks",
+        )
+    return dict(zip(header, row, strict=True))
+
+
+def _csv_fault(error: csv.Error, place: Place) -> InputError:
+    if "field larger" in str(error):
+        return place.error(
+            f"a cell has more than {csv.field_size_limit():,} characters, or its closing quote is missing",
+            hint=f".jsonl takes up to {MAX_FIELD_CHARS:,} a field",
+        )
+    return place.error(f"not CSV: {error}", hint="in a quoted cell, write each quote twice")
 
 
 def _csv_header(row: list[str], place: Place) -> list[str]:
@@ -172,7 +250,7 @@ def _csv_header(row: list[str], place: Place) -> list[str]:
     return header
 
 
-READERS: Mapping[str, Callable[[Path], Iterator[Record]]] = {
+READERS: Mapping[str, Callable[[Path, Advance | None], Iterator[Record | BadRow]]] = {
     ".md": read_markdown,
     ".txt": read_markdown,
     ".json": read_json,

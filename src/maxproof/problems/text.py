@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,17 +22,46 @@ def read_text(path: Path, limit: int) -> str:
     return bounded_text(data, str(path), limit)
 
 
-def read_lines(path: Path, limit: int) -> Iterator[tuple[int, str]]:
-    """Streams (1-based line number, line with its line end); InputError if a line has more than `limit` bytes."""
-    offset = 0
+Advance = Callable[[int], None]
+"""Called with the number of bytes that were read since the last call."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawLine:
+    """A line of a file: 1-based number, byte offset at which it starts, bytes; `cut`: these are only its beginning."""
+
+    number: int
+    offset: int
+    data: bytes
+    cut: bool = False
+
+    def text(self, path: Path) -> str:
+        """The line with its line end. Raises InputError: longer than was read, not UTF-8."""
+        if self.cut:
+            raise InputError(f"line longer than {len(self.data):,} bytes", file=path, line=self.number)
+        return decode(self.data, str(path), line=self.number, offset=self.offset)
+
+
+def read_raw_lines(path: Path, limit: int, advance: Advance | None = None) -> Iterator[RawLine]:
+    """Streams a file's lines, each cut at `limit` bytes. Raises InputError for a file that can't be read at all."""
+    offset = number = 0
     with opened(path) as file:
-        number = 0
         while data := file.readline(limit + 1):
             number += 1
-            if len(data) > limit:
-                raise InputError(f"line longer than {limit:,} bytes", file=path, line=number)
-            yield number, decode(data, str(path), line=number, offset=offset)
-            offset += len(data)
+            length, end = len(data), data.endswith(b"\n")
+            cut = length > limit
+            while cut and not end and (more := file.readline(limit)):
+                length, end = length + len(more), more.endswith(b"\n")
+            yield RawLine(number, offset, data[:limit], cut)
+            offset += length
+            if advance is not None:
+                advance(length)
+
+
+def read_lines(path: Path, limit: int) -> Iterator[tuple[int, str]]:
+    """Streams (1-based line number, line with its line end); InputError if a line has more than `limit` bytes."""
+    for line in read_raw_lines(path, limit):
+        yield line.number, line.text(path)
 
 
 def decode(data: bytes, file: str, *, line: int = 1, offset: int = 0) -> str:

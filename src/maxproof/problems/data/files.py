@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -31,15 +31,11 @@ from maxproof.problems.data.record import DataRecord, Provenance, Step
 from maxproof.problems.data.seen import SeenKeys, key_of
 from maxproof.problems.errors import InputError, Place
 from maxproof.problems.fields import MAX_FIELD_CHARS, printable_id
-from maxproof.problems.text import decode, opened
+from maxproof.problems.text import Advance, RawLine, read_raw_lines
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 SHOWN_REJECTS = 5
 _SUFFIX = ".jsonl"
-_CHUNK = 1024 * 1024
-
-Advance = Callable[[int], None]
-"""Called with the number of bytes that were read since the last call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,33 +60,6 @@ class Reject:
         return json.dumps({key: item for key, item in value.items() if item is not None}, ensure_ascii=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a file: its place, the byte offset at which it starts, and its bytes, cut at MAX_LINE_BYTES."""
-
-    place: Place
-    offset: int
-    data: bytes
-    cut: bool
-
-
-def read_bytes_lines(path: Path, advance: Advance | None = None) -> Iterator[Line]:
-    """Streams the lines that aren't blank. Raises InputError for a file that can't be read at all."""
-    with opened(path) as file:
-        offset = number = 0
-        while data := file.readline(MAX_LINE_BYTES + 1):
-            number += 1
-            length, cut = len(data), len(data) > MAX_LINE_BYTES
-            end = data.endswith(b"\n")
-            while cut and not end and (more := file.readline(_CHUNK)):
-                length, end = length + len(more), more.endswith(b"\n")
-            if data.strip():
-                yield Line(Place(path, number), offset, data[:MAX_LINE_BYTES], cut)
-            offset += length
-            if advance is not None:
-                advance(length)
-
-
 def read_data(path: Path, advance: Advance | None = None) -> Iterator[tuple[Place, DataRecord | Reject]]:
     """Streams a file of records: each row with its place, as a record or, when it is none, as what is wrong with it.
 
@@ -101,30 +70,31 @@ def read_data(path: Path, advance: Advance | None = None) -> Iterator[tuple[Plac
             f"expected records, a {_SUFFIX} file", file=path, hint="make one of it: maxproof data build FILE -o OUT"
         )
     seen = SeenKeys()
-    for line in read_bytes_lines(path, advance):
-        row = parse_line(line)
+    for line in read_raw_lines(path, MAX_LINE_BYTES, advance):
+        if not line.data.strip():
+            continue
+        place, row = Place(path, line.number), parse_line(line, path)
         if isinstance(row, DataRecord) and not seen.add(key_of(row.id)):
-            row = Reject(line.place, f"id {row.id!r} is given twice", row.model_dump(mode="json"), row.id)
-        yield line.place, row
+            row = Reject(place, f"id {row.id!r} is given twice", row.model_dump(mode="json"), row.id)
+        yield place, row
 
 
-def parse_line(line: Line) -> DataRecord | Reject:
+def parse_line(line: RawLine, path: Path) -> DataRecord | Reject:
     """The record of one line, or what is wrong with it."""
-    if line.cut:
-        return _reject(line, f"line longer than {MAX_LINE_BYTES:,} bytes: cut here")
+    place = Place(path, line.number)
     try:
-        text = decode(line.data, str(line.place.file), line=line.place.line or 1, offset=line.offset).strip()
+        text = line.text(path).strip()
     except InputError as error:
-        return _reject(line, error.message)
+        return _reject(line, place, error.message)
     try:
         record = DataRecord.model_validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         field = ".".join(str(part) for part in first["loc"])
         hint = " (not a record: maxproof data build makes records)" if first["type"] == "extra_forbidden" else ""
-        return _reject(line, (f"{field}: " if field else "") + first["msg"] + hint)
+        return _reject(line, place, (f"{field}: " if field else "") + first["msg"] + hint)
     fault = record_fault(record)
-    return _reject(line, fault, record.id) if fault else record
+    return _reject(line, place, fault, record.id) if fault else record
 
 
 def record_fault(record: DataRecord) -> str:
@@ -141,13 +111,13 @@ def record_fault(record: DataRecord) -> str:
     return ""
 
 
-def _reject(line: Line, reason: str, id: str | None = None) -> Reject:
+def _reject(line: RawLine, place: Place, reason: str, id: str | None = None) -> Reject:
     text = line.data.decode("utf-8", "backslashreplace").rstrip("\r\n")
     try:
         raw = json.loads(text) if not line.cut else text
     except (ValueError, RecursionError):
         raw = text
-    return Reject(line.place, reason, raw, id or _id_of(raw))
+    return Reject(place, reason, raw, id or _id_of(raw))
 
 
 def _id_of(raw: object) -> str | None:
@@ -169,30 +139,37 @@ def provenance(
     return Provenance(step=step, maxproof=__version__, settings=digest, notes=notes)
 
 
+def beside_path(path: Path, name: str) -> Path:
+    """The file `OUT.NAME.jsonl` beside the output `OUT.jsonl`."""
+    return path.with_name(f"{path.stem}.{name}{_SUFFIX}")
+
+
 def rejects_path(path: Path) -> Path:
     """Where the rejected rows of the output `path` are kept."""
-    return path.with_name(path.stem + ".rejects" + _SUFFIX)
+    return beside_path(path, "rejects")
 
 
 class DataWriter:
     """Writes records to `path` (a `.jsonl` file) and rejected rows beside it; both appear when the block ends well.
 
     Attributes:
-        written, rejected: how many so far. offset: bytes of records written so far.
+        written, rejected, dropped: how many so far. offset: bytes of records written so far.
         first_rejects: the first few, to show.
 
     Raises InputError: `path` is no `.jsonl` file, is also one of `inputs`, or its folder can't be written; and in
     `strict` mode the first reject is raised as an error that names its place, and nothing is written.
     """
 
-    def __init__(self, path: Path, *, inputs: tuple[Path, ...] = (), strict: bool = False) -> None:
+    def __init__(
+        self, path: Path, *, inputs: Sequence[Path] = (), beside: Sequence[str] = (), strict: bool = False
+    ) -> None:
         if path.suffix.lower() != _SUFFIX:
             raise InputError(f"expected the name of a {_SUFFIX} file", file=path, field="--out")
-        for taken in (path, rejects_path(path)):
+        for taken in (path, *(beside_path(path, name) for name in ("rejects", *beside))):
             if any(_same_file(taken, other) for other in inputs):
                 raise InputError("is also an input", file=taken, hint="name another output with --out")
-        self.path, self.strict = path, strict
-        self.written = self.rejected = self.offset = 0
+        self.path, self.strict, self.beside_names = path, strict, ("rejects", *beside)
+        self.written = self.rejected = self.dropped = self.offset = 0
         self.first_rejects: list[Reject] = []
         self._files: dict[Path, tuple[Path, BinaryIO]] = {}
 
@@ -211,8 +188,9 @@ class DataWriter:
                 file.close()
                 if kind is None:
                     temporary.replace(target)
-            if kind is None and not self.rejected:
-                rejects_path(self.path).unlink(missing_ok=True)  # of an earlier run
+            for target in (beside_path(self.path, name) for name in self.beside_names):
+                if kind is None and target not in self._files:
+                    target.unlink(missing_ok=True)  # of an earlier run
         finally:
             for temporary, file in self._files.values():
                 file.close()
@@ -237,13 +215,25 @@ class DataWriter:
         """Keeps a row that could not be used. Raises InputError in strict mode."""
         if self.strict:
             raise reject.place.error(reject.reason, hint="--strict stops at the first bad row")
-        target = rejects_path(self.path)
-        if target not in self._files:
-            self._open(target)
-        self._files[target][1].write(reject.to_json().encode() + b"\n")
         self.rejected += 1
         if len(self.first_rejects) < SHOWN_REJECTS:
             self.first_rejects.append(reject)
+        self._append("rejects", reject.to_json())
+
+    def drop(self, reject: Reject) -> None:
+        """Keeps, beside the rejects, a record that is sound but not wanted; in strict mode too."""
+        self.dropped += 1
+        self._append("rejects", reject.to_json())
+
+    def beside(self, name: str, value: Mapping[str, object]) -> None:
+        """Appends a JSON object to the file `OUT.NAME.jsonl`; `name` is one of those given at the start."""
+        self._append(name, json.dumps(value, ensure_ascii=False))
+
+    def _append(self, name: str, line: str) -> None:
+        target = beside_path(self.path, name)
+        if target not in self._files:
+            self._open(target)
+        self._files[target][1].write(line.encode("utf-8", "backslashreplace") + b"\n")
 
     def _open(self, target: Path) -> None:
         temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
