@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-pl = pytest.importorskip("polars", reason="needs the extra monitor")
+pytest.importorskip("polars", reason="needs the extra monitor")
+
+import polars as pl
 
 from maxproof.monitor.follow import Follower
 from maxproof.monitor.phrases import load_phrases

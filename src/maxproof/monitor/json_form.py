@@ -29,7 +29,7 @@ from typing import Any
 
 from maxproof.monitor.signals import INFO
 from maxproof.monitor.summary import baseline_window, headline, state
-from maxproof.monitor.types import Report, Signal
+from maxproof.monitor.types import Alarm, Report, Signal
 from maxproof.statistics import Rate
 
 VERSION = 1
@@ -47,12 +47,16 @@ def to_json(report: Report) -> dict[str, Any]:
         "skipped": dict(sorted(report.skipped.items())),
         "baseline": None if report.baseline is None else list(report.baseline),
         "unfinished": report.unfinished,
-        "alarms": [{**asdict(alarm), "signal": alarm.signal.value} for alarm in report.alarms],
+        "alarms": [_alarm(alarm) for alarm in report.alarms],
         "false_positives": _rate(report.false_positives),
         "not_scored": _rate(report.not_scored),
         "signals": {signal.value: _signal(report, signal) for signal in Signal if signal in report.series},
         "off": {signal.value: report.off[signal] for signal in Signal if signal in report.off},
     }
+
+
+def _alarm(alarm: Alarm) -> dict[str, Any]:
+    return {**asdict(alarm), "signal": alarm.signal.value, "examples": [asdict(example) for example in alarm.examples]}
 
 
 def _rate(rate: Rate | None) -> dict[str, Any] | None:
@@ -66,6 +70,7 @@ def _signal(report: Report, signal: Signal) -> dict[str, Any]:
     window = baseline_window(report, signal)
     return {
         **info,
+        "needs": list(INFO[signal].needs),
         "baseline": None if window is None else asdict(window),
         "readings": [asdict(reading) for reading in report.series[signal]],
     }

@@ -11,9 +11,6 @@ from maxproof.monitor.signals import INFO
 from maxproof.monitor.types import FP_ORACLE, FP_TRAIN, Alarm, Example, Report, Signal, SignalInfo
 from maxproof.statistics import Rate
 
-SHARE = "share"
-"""The unit of values that are told as percentages."""
-
 State = Literal["alarm", "quiet", "unknown"]
 
 
@@ -109,14 +106,19 @@ def share(value: float) -> str:
 
 def number(value: float | None, info: SignalInfo) -> str:
     """A value with its unit; shares as percentages; `none` where there is none."""
-    return figure(value, info) if value is None or info.unit == SHARE else f"{figure(value, info)} {info.unit}"
+    return figure(value, info) if value is None or is_share(info) else f"{figure(value, info)} {info.unit}"
+
+
+def is_share(info: SignalInfo) -> bool:
+    """Its values are shares of something, told as percentages."""
+    return info.unit.startswith("share")
 
 
 def figure(value: float | None, info: SignalInfo) -> str:
     """A value without its unit, of which a percentage needs none."""
     if value is None:
         return "none"
-    if info.unit == SHARE:
+    if is_share(info):
         return share(value)
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 

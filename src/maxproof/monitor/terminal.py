@@ -7,7 +7,8 @@ dashboard.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -15,7 +16,6 @@ from rich.text import Text
 
 from maxproof.monitor.signals import INFO
 from maxproof.monitor.summary import (
-    SHARE,
     alarm_line,
     alarms_by_signal,
     baseline_window,
@@ -23,13 +23,15 @@ from maxproof.monitor.summary import (
     example_line,
     figure,
     headline,
+    is_share,
     state,
 )
 from maxproof.monitor.types import Report, Signal
 from maxproof.report.layout import MIN_WIDTH, WIDTH, one_line, shortened
 
 SPARKS = "▁▂▃▄▅▆▇█"
-MIN_SPARK_CELLS, MAX_SPARK_CELLS = 12, 40
+MIN_SPARK_CELLS, MAX_SPARK_CELLS = 8, 40
+MIN_TITLE_CELLS = 10
 GAP = 2
 _STYLES = {"alarm": "bold red", "quiet": "bold green", "unknown": "bold yellow"}
 
@@ -51,7 +53,7 @@ def render(report: Report, width: int = WIDTH) -> RenderableType:
 
 
 def _table(report: Report, width: int) -> Table:
-    """A row for each signal; the sparklines take the room that the rest leaves, and units go first if it is narrow."""
+    """A row for each signal. In a narrow terminal the units go, then titles are cut, never figures."""
     alarms = alarms_by_signal(report.alarms)
     rows: list[dict[str, str]] = []
     for signal in (s for s in Signal if s in report.series):
@@ -64,27 +66,30 @@ def _table(report: Report, width: int) -> Table:
             "by step": "",
             "baseline": "" if window is None else figure(window.mean, info),
             "last": figure(last, info),
-            "unit": "" if info.unit == SHARE else info.unit,
+            "unit": "" if is_share(info) else info.unit,
             "alarm": moved,
         }
         rows.append(row)
     names: tuple[str, ...] = ("signal", "by step", "baseline", "last", "unit", "alarm")
-    room = _room(rows, names, width)
-    if room < MIN_SPARK_CELLS:
+    widths = {name: max([len(name), *(len(row[name]) for row in rows)]) for name in names}
+    if _room(names, widths, width) < MIN_SPARK_CELLS:
         names = tuple(name for name in names if name != "unit")
-        room = _room(rows, names, width)
+    missing = max(0, MIN_SPARK_CELLS - _room(names, widths, width))
+    widths["signal"] = max(MIN_TITLE_CELLS, widths["signal"] - missing)
+    widths["by step"] = max(MIN_SPARK_CELLS, min(MAX_SPARK_CELLS, _room(names, widths, width)))
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, GAP, 0, 0))
     for name in names:
-        table.add_column(name, justify="right" if name in ("baseline", "last") else "left", no_wrap=True)
+        justify: Literal["left", "right"] = "right" if name in ("baseline", "last") else "left"
+        table.add_column(name, justify=justify, no_wrap=True, width=widths[name])
     for signal, row in zip((s for s in Signal if s in report.series), rows, strict=True):
-        values = [reading.value for reading in report.series[signal]]
-        row["by step"] = sparkline(values, max(MIN_SPARK_CELLS, min(MAX_SPARK_CELLS, room)))
+        row["by step"] = sparkline([reading.value for reading in report.series[signal]], widths["by step"])
         table.add_row(*(Text(row[name], "red" if row["alarm"] else "") for name in names))
     return table
 
 
-def _room(rows: Sequence[dict[str, str]], names: Sequence[str], width: int) -> int:
-    return width - sum(GAP + max([len(name), *(len(row[name]) for row in rows)]) for name in names if name != "by step")
+def _room(names: Sequence[str], widths: Mapping[str, int], width: int) -> int:
+    """Cells that the other columns leave to the sparkline; the last column has no gap after it."""
+    return width - sum(widths[name] for name in names if name != "by step") - GAP * (len(names) - 1)
 
 
 def _indented(text: str, width: int) -> Text:
