@@ -82,7 +82,8 @@ def baseline_of(series: Series, info: SignalInfo, settings: MonitorSettings) -> 
 
     The spread is the largest of: the standard deviation between the steps (which holds all that differs from step to
     step, e.g. the problems drawn); the readings' own mean standard error (steps that are closer together than sampling
-    allows are so by chance); half the smallest change worth an alarm (a constant signal has a spread, too).
+    allows are so by chance), for a share with one more case for and one against, which matters where cases are rare;
+    half the smallest change worth an alarm (a constant signal has a spread, too).
     """
     known = _baseline_readings(series, settings)
     if known is None:
@@ -92,6 +93,8 @@ def baseline_of(series: Series, info: SignalInfo, settings: MonitorSettings) -> 
     between = sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
     errors = [reading.error for reading in known if reading.error is not None]
     error = sqrt(sum(error**2 for error in errors) / len(errors)) if errors else 0.0
+    if errors and (info.low, info.high) == (0.0, 1.0):
+        error = max(error, _share_error(known, mean))
     bounded = info.low is not None and info.high is not None
     scale = info.high - info.low if info.low is not None and info.high is not None else abs(mean)
     smallest = settings.smallest_change * scale
@@ -173,6 +176,22 @@ def _baseline_readings(series: Series, settings: MonitorSettings) -> Sequence[Re
     inside = [reading for reading in known if first <= reading.step <= last]
     full = bool(series) and series[-1].step >= last
     return inside if full and len(inside) >= SMALLEST_BASELINE else None
+
+
+def _share_error(readings: Sequence[Reading], mean: float) -> float:
+    """The standard error of a reading in 0..1 by Laplace's rule of succession.
+
+    A share of n rollouts has the variance p (1 - p) / n, other quantities in 0..1 have the part of it that the
+    readings' own errors show. Where cases are rare their number is far from Gaussian: the error is never less than half
+    of what one case adds to a reading.
+    """
+    most = sum(reading.value * (1 - reading.value) for reading in readings if reading.value is not None)
+    own = sum(reading.count * reading.error**2 for reading in readings if reading.error is not None)
+    part = min(1.0, own / most) if most > 0 else 1.0
+    rollouts = sum(reading.count for reading in readings)
+    chance = (mean * rollouts + 1) / (rollouts + 2)
+    size = max(rollouts, 1) / len(readings)
+    return max(sqrt(part * chance * (1 - chance) / size), part / 2 / size)
 
 
 def _scan(
