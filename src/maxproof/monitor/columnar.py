@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -38,7 +38,8 @@ SCHEMA: Mapping[str, pl.DataType] = {**RAW, "step": pl.Int64(), "group": pl.Int6
 _SLACK = 1e-6  # sums of float32 rewards overshoot 1 by less
 _NUMBER = r"(-?[0-9][0-9.eE+-]*|null)"
 _NAME = r'"([^"\\\x00-\x1f]*)"'
-_OBJECT = rf"^\{{(?:{_NAME}: {_NUMBER}(?:, |\}}$))*\}}?$"
+_PAIR = rf"{_NAME}: {_NUMBER}"
+_OBJECT = rf"^\{{(?:{_PAIR}(?:, {_PAIR})*)?\}}$"
 
 
 class Refused(Exception):
@@ -121,11 +122,7 @@ def raw_columns(frame: pl.DataFrame, fields: FieldMap) -> pl.DataFrame:
             picked[column] = _scaled(_number(expr, dtype, source.path), source)
     if judges:
         picked["judges"] = pl.concat_list(judges).list.filter(pl.element().struct.field("score").is_not_null())
-    empty = {name: pl.lit(None, dtype) for name, dtype in RAW.items()}
-    return frame.select(
-        (picked.get(name, empty[name])).cast(RAW[name]).alias(name) if frame.height else empty[name].alias(name)
-        for name in RAW
-    ).head(frame.height)
+    return frame.select(picked.get(name, pl.lit(None)).cast(dtype).alias(name) for name, dtype in RAW.items())
 
 
 def finish(raw: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -163,7 +160,7 @@ def finish(raw: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         for name in ("group", "sample")
     ]
     good = good.with_columns(*index, pl.col("train_reward", "oracle").clip(0.0, 1.0))
-    return split_thinking(good.select(*SCHEMA).cast(dict(SCHEMA))), bad
+    return split_thinking(good.select(*SCHEMA).cast(pl.Schema(SCHEMA))), bad
 
 
 _SPACE = r"[\s\x1c-\x1f--\n]*"
@@ -202,11 +199,15 @@ def _pick(frame: pl.DataFrame, source: Source) -> tuple[pl.Expr, pl.DataType] | 
         return None
     expr, dtype = pl.col(top), frame.schema[top]
     for part in rest:
-        if not isinstance(dtype, pl.Struct) or part not in {inner.name for inner in dtype.fields}:
+        if part not in _inner(dtype):
             return None
-        expr = expr.struct.field(part)
-        dtype = next(inner.dtype for inner in dtype.fields if inner.name == part)  # type: ignore[assignment]
+        expr, dtype = expr.struct.field(part), _inner(dtype)[part]
     return expr, dtype
+
+
+def _inner(dtype: object) -> dict[str, pl.DataType]:
+    """The fields of a struct by name; none of any other type."""
+    return {one.name: cast(pl.DataType, one.dtype) for one in dtype.fields} if isinstance(dtype, pl.Struct) else {}
 
 
 def _number(expr: pl.Expr, dtype: pl.DataType, field: str) -> pl.Expr:
@@ -235,7 +236,7 @@ def _text(frame: pl.DataFrame, expr: pl.Expr, dtype: pl.DataType, column: str, s
 
 
 def _message(frame: pl.DataFrame, expr: pl.Expr, inner: pl.Struct, column: str, source: Source) -> pl.Expr:
-    names = {one.name: one.dtype for one in inner.fields}
+    names = _inner(inner)
     key = "reasoning_content" if source.convert == "reasoning" else "content"
     if names.get(key, pl.Null) == pl.Null:
         return pl.lit(None, pl.String)
@@ -254,19 +255,16 @@ def _message(frame: pl.DataFrame, expr: pl.Expr, inner: pl.Struct, column: str, 
 def _judges(frame: pl.DataFrame, expr: pl.Expr, dtype: pl.DataType, source: Source) -> pl.Expr:
     if isinstance(dtype, pl.Struct):
         scores = [
-            pl.struct(
-                pl.lit(one.name).alias("judge"),
-                _number(expr.struct.field(one.name), one.dtype, source.path).alias("score"),
-            )  # type: ignore[arg-type]
-            for one in dtype.fields
+            pl.struct(pl.lit(name).alias("judge"), _number(expr.struct.field(name), inner, source.path).alias("score"))
+            for name, inner in _inner(dtype).items()
         ]
         listed = pl.concat_list(scores) if scores else pl.lit([], _JUDGES)
     elif dtype == pl.String:
         if not frame.select(expr.str.contains(_OBJECT).fill_null(True).all()).item():
             raise Refused
-        pairs = expr.str.replace_all(rf"{_NAME}: {_NUMBER}", '{"judge": "$1", "score": $2}')
+        pairs = expr.str.replace_all(_PAIR, '{"judge": "$1", "score": $2}')
         listed = pairs.str.replace(r"^\{", "[").str.replace(r"\}$", "]").str.json_decode(_JUDGES)
-    elif isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Struct) and len(dtype.inner.fields) == 2:
+    elif isinstance(dtype, pl.List) and len(_inner(dtype.inner)) == 2:
         listed = expr.list.eval(pl.element().struct.rename_fields(["judge", "score"])).cast(_JUDGES)
     elif dtype == pl.Null:
         return pl.lit(None, _JUDGES)

@@ -1,5 +1,5 @@
-"""Example rollouts that are kept for each step: for every signal that one rollout can show, the three that show it best;
-and a random sample of the step for the others.
+"""Example rollouts that are kept for each step: for every signal that one rollout can show, the three that show it
+best; and a random sample of the step for the others.
 
 Rollouts are ordered by what they add to the signal and then by a hash of what they are, so that the same ones are kept
 however the rollouts are cut into batches.
@@ -75,8 +75,8 @@ def kept_of(frame: pl.DataFrame) -> Mapping[int, dict[str, tuple[Kept, ...]]]:
         shown = pl.col(column) > 0 if column in _POSITIVE else pl.col(column).is_not_null()
         _keep(found, name_of(signal, "up"), frame.filter(shown), column, -1.0, signal in _OF_THINKING, PER_SIGNAL)
     for signal, column in _DOWN.items():
-        shown = frame.filter(pl.col(column).is_not_null())
-        _keep(found, name_of(signal, "down"), shown, column, 1.0, signal in _OF_THINKING, PER_SIGNAL)
+        known = frame.filter(pl.col(column).is_not_null())
+        _keep(found, name_of(signal, "down"), known, column, 1.0, signal in _OF_THINKING, PER_SIGNAL)
     _keep(found, SAMPLE, frame.with_columns(always=pl.lit(0.0)), "always", 1.0, False, SAMPLE_SIZE)
     return found
 

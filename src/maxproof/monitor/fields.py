@@ -1,7 +1,7 @@
 """From a trainer's field names to the monitor's columns.
 
-A `FieldMap` says, for each column of `types.py`, which field of a rollout file holds it. `MAPS` has those of the trainers
-that this project knows; `parse_map` puts a user's own on top; `detect_map` picks the ready map that fits a file.
+A `FieldMap` says, for each column of `types.py`, which field of a rollout file holds it. `MAPS` has those of the
+trainers that this project knows; `parse_map` puts a user's own on top; `detect_map` picks the ready map that fits.
 
 What a trainer writes changes from version to version: each map says what it was checked against, and a field that is
 absent leaves its column empty, which switches off only the signals that need it.

@@ -34,7 +34,7 @@ class Phrases:
 
 
 def load_phrases(extra: Path | None = None) -> Phrases:
-    """The shipped lists, and on top those of the folder `extra`, whose files have the same names; each is optional there.
+    """The shipped lists, and on top those of the folder `extra`, whose files have the same names; none is required.
 
     A template of a shipped name replaces the shipped one. Raises InputError for a folder without any such file, for a
     line that is no entry, and for a bad expression.
@@ -56,7 +56,8 @@ def load_phrases(extra: Path | None = None) -> Phrases:
 
 def pattern(phrases: tuple[str, ...]) -> str:
     """One regular expression for all phrases, the longest first."""
-    words, chinese = [], []
+    words: list[str] = []
+    chinese: list[str] = []
     for phrase in sorted(phrases, key=lambda one: (-len(one), one)):
         escaped = r"\s+".join(_escaped(word) for word in phrase.split())
         (chinese if _HAN.search(phrase) else words).append(escaped)

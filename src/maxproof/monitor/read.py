@@ -43,8 +43,8 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """`frame` has the canonical columns of `types.py`, all of them, with null where the source has none. `skipped` is by
-    reason."""
+    """`frame` has the canonical columns of `types.py`, all of them, with null where the source has none; `judges` lists
+    the scored ones. `skipped` is by reason."""
 
     frame: pl.DataFrame
     skipped: Mapping[str, Skipped] = field(default_factory=dict)
@@ -60,9 +60,9 @@ def add_skipped(total: dict[str, Skipped], more: Mapping[str, Skipped]) -> None:
 def rollout_files(paths: Sequence[Path]) -> tuple[Path, ...]:
     """The files of these files and folders, in natural order (`step_9` before `step_10`), each once.
 
-    Of a folder with a `rollouts.jsonl` that file is taken; of others all files of a known kind in it and below, but none
-    whose name begins with `eval_`. Raises InputError for a path that isn't there, a folder without such files, and a
-    file of another kind.
+    Of a folder with a `rollouts.jsonl` that file is taken; of others all files of a known kind in it and below, but
+    none whose name begins with `eval_`. Raises InputError for a path that isn't there, a folder without such files,
+    and a file of another kind.
     """
     found: dict[Path, None] = {}
     for path in paths:

@@ -51,12 +51,12 @@ _ALL = (
     ),
     _info(
         Signal.TEMPLATE_SHARE, 5, "Texts with a fixed layout", "share of rollouts", (0.0, 1.0), ("text",), "up",
-        "share of rollouts with any mark of structure: step headers; verification, conclusion, setup, strategy sections",
+        "share of rollouts with any mark of structure: step headers; sections named verification, conclusion, ...",
     ),
     _info(
         Signal.OPENER_SHIFT, 6, "Change of openers", "distance", (None, 1.0), ("text",), "up",
-        "(TV - c) / (1 - c): TV the total variation distance between the openers of the step and of the baseline window, "
-        "c what to expect of samples of these sizes from one distribution",
+        "(TV - c) / (1 - c): TV the total variation distance between the openers of the step and of the baseline "
+        "window, c what to expect of samples of these sizes from one distribution",
         _BLOG.format(6) + "; the statistic is ours",
     ),
     _info(
@@ -64,7 +64,8 @@ _ALL = (
         "share of the rollouts that begin with the commonest opener, the class of the first three words",
     ),
     _info(
-        Signal.SELF_CORRECTION, 7, "Self-correction in thinking", "per 1000 words", (0.0, None), ("thinking",), "either",
+        Signal.SELF_CORRECTION, 7, "Self-correction in thinking", "per 1000 words", (0.0, None), ("thinking",),
+        "either",
         "1000 x phrases of self_correction.txt / words, in the thinking of all rollouts where it is known",
     ),
     _info(
@@ -76,8 +77,8 @@ _ALL = (
         "how far the other signals have gone from the baseline window; see hack_score.py",
     ),
     _info(
-        Signal.FALSE_POSITIVES, None, "False positives", "share of rollouts", (0.0, 1.0), ("train_reward", "oracle"), "up",
-        "share with train reward >= 0.7 and oracle <= 0.3, of the rollouts that have both", _PAPER,
+        Signal.FALSE_POSITIVES, None, "False positives", "share of rollouts", (0.0, 1.0), ("train_reward", "oracle"),
+        "up", "share with train reward >= 0.7 and oracle <= 0.3, of the rollouts that have both", _PAPER,
     ),
     _info(
         Signal.DISAGREEMENT, None, "Disagreement of judges", "score", (0.0, 1.0), ("judges",), "up",

@@ -1,8 +1,7 @@
 """The signals: what each is, and its readings from the sums of the steps.
 
 Each signal is a pure function of a step's sums; `INFO` says what it means. The standard errors take the rollouts of a
-step as independent. Rollouts of one problem are alike, so the spread between steps can be larger; the alarms estimate it
-from the baseline window.
+step as independent. Rollouts of one problem are alike, so the spread between steps can be larger than they say.
 
 Why these statistics:
 

@@ -1,9 +1,9 @@
 """Sums by step, from which every signal is read.
 
-A step's sums are counts, sums of values and of their products, a histogram of the train rewards, the commonest openers,
-and a few example rollouts. So memory grows with the number of steps (about 60 KB each, at most 300), never with that of
-rollouts, and files may be read in any order, in any cuts, and in parts that are merged: counts and examples come out the
-same, sums up to rounding.
+A step's sums are counts, sums of values and of their products, a histogram of the train rewards, the commonest
+openers, and a few example rollouts. So memory grows with the number of steps, never with that of rollouts, and files
+may be read in any order, in any cuts, and in parts that are merged: counts and examples come out the same, sums up to
+rounding.
 
 Openers are counted by a Misra-Gries summary (Mergeable Summaries, Agarwal et al., PODS 2012): of a step's n rollouts,
 an opener's count is too low by at most n / (OPENERS + 1), and exact while the step has no more than OPENERS different

@@ -1,5 +1,5 @@
-"""Which values are summed up, and how: for each quantity x the number of rollouts that have it, sum x and sum x^2; for a
-rate of hits in words also sum hits x words; for the train reward up to the fourth power.
+"""Which values are summed up, and how: for each quantity x the number of rollouts that have it, sum x and sum x^2; for
+a rate of hits in words also sum hits x words; for the train reward up to the fourth power.
 """
 
 from __future__ import annotations
