@@ -88,13 +88,13 @@ class Draws:
         every = np.arange(self.problems) if rows is None else rows
         if not isinstance(columns, np.ndarray):
             found = np.empty((len(every), len(columns)), dtype=np.float32)
-            for place, column in enumerate(columns):
-                found[:, place] = self.column(purpose, column)[every]
+            for index, column in enumerate(columns):
+                found[:, index] = self.column(purpose, column)[every]
             return found
         found = np.empty(columns.shape, dtype=np.float32)
-        for own in np.unique(columns):
-            row, place = np.nonzero(columns == own)
-            found[row, place] = self.column(purpose, int(own))[every[row]]
+        for own in np.unique(columns).tolist():
+            at, place = np.nonzero(columns == own)
+            found[at, place] = self.column(purpose, own)[every[at]]
         return found
 
 
@@ -250,15 +250,13 @@ class Model:
         """The largest z of the judges in one sample (rows, columns): low passes, high faults."""
         s = self.settings
         between = s.rho if s.judges == 1 else s.rho_judges
-        worst: Floats | None = None
+        worst = np.full(shared.shape, -np.inf, dtype=np.float32)
         for judge in range(s.judges):
             z = sqrt(between) * shared
             if s.rho > between:
                 z = z + sqrt(s.rho - between) * self.draws.columns(Purpose.JUDGE + judge, columns, rows)
             own = self.draws.columns(Purpose.SAMPLE + sample * MAX_JUDGES + judge, columns, rows)
-            z = (z + sqrt(1 - s.rho) * own).astype(np.float32)
-            worst = z if worst is None else np.maximum(worst, z)
-        assert worst is not None
+            np.maximum(worst, z + sqrt(1 - s.rho) * own, out=worst, casting="same_kind")
         return worst
 
     def report(self, proofs: Proofs, z: Floats) -> Ints:
@@ -286,7 +284,8 @@ class Model:
         points = np.where(looks_right, TOP, POINTS[proofs.grade])
         slope = sqrt(2) * quantile(s.ranker_accuracy) / (POINTS[RIGHT] - POINTS[ERROR])
         error = -s.ranker_rho * proofs.shared + sqrt(1 - s.ranker_rho**2) * own
-        return (slope * points + sqrt(s.ranker_shared) * error).astype(np.float32)
+        merit: Floats = (slope * points + sqrt(s.ranker_shared) * error).astype(np.float32)
+        return merit
 
     def prefers_left(
         self,

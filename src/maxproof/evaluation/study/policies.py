@@ -48,9 +48,14 @@ class Outcome:
     winner: Ints
 
     def merged(self, *others: Outcome) -> Outcome:
-        """This one's problems and then the others', in order."""
+        """This one's problems and then the others', in order; fewer rounds are filled up with their last."""
         every = (self, *others)
-        return Outcome(*(np.concatenate([getattr(one, name) for one in every]) for name in Outcome.__slots__))
+        longest = max(one.by_round.shape[1] for one in every)
+        parts = {name: [getattr(one, name) for one in every] for name in Outcome.__slots__}
+        parts["by_round"] = [
+            np.pad(rounds, ((0, 0), (0, longest - rounds.shape[1])), mode="edge") for rounds in parts["by_round"]
+        ]
+        return Outcome(**{name: np.concatenate(found) for name, found in parts.items()})
 
 
 def aggregate(points: Ints, how: Fitness) -> Ints:

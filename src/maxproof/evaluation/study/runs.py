@@ -1,7 +1,7 @@
 """Runs: policies under settings, each over the same seeds and problems, block by block.
 
-A block is a few thousand problems, so that memory does not grow with their number, and its draws are shared by all runs:
-runs are paired by problem.
+A block is a few thousand problems, so that memory does not grow with their number, and its draws are shared by all
+runs: runs are paired by problem.
 """
 
 from __future__ import annotations
