@@ -77,8 +77,10 @@ class Baseline:
         return (reading.value - self.mean) / sqrt(variance)
 
 
-def baseline_of(series: Series, info: SignalInfo, settings: MonitorSettings) -> Baseline | None:
-    """The baseline of a signal; None while it isn't full.
+def baseline_of(
+    series: Series, info: SignalInfo, settings: MonitorSettings, without: int | None = None
+) -> Baseline | None:
+    """The baseline of a signal; None while it isn't full. `without`: a step of the baseline that is to be left out.
 
     The spread is the largest of: the standard deviation between the steps (which holds all that differs from step to
     step, e.g. the problems drawn); the readings' own mean standard error (steps that are closer together than sampling
@@ -88,6 +90,7 @@ def baseline_of(series: Series, info: SignalInfo, settings: MonitorSettings) -> 
     known = _baseline_readings(series, settings)
     if known is None:
         return None
+    known = [reading for reading in known if reading.step != without]
     values = [reading.value for reading in known if reading.value is not None]
     mean = sum(values) / len(values)
     between = sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
@@ -95,19 +98,18 @@ def baseline_of(series: Series, info: SignalInfo, settings: MonitorSettings) -> 
     error = sqrt(sum(error**2 for error in errors) / len(errors)) if errors else 0.0
     if errors and (info.low, info.high) == (0.0, 1.0):
         error = max(error, _share_error(known, mean))
-    bounded = info.low is not None and info.high is not None
-    scale = info.high - info.low if info.low is not None and info.high is not None else abs(mean)
+    scale = info.high if info.high is not None else abs(mean)
     smallest = settings.smallest_change * scale
     return Baseline(
         first=known[0].step,
         last=known[-1].step,
         readings=len(values),
         mean=mean,
-        spread=max(between, error, smallest / 2, _DUST * (1.0 if bounded else abs(mean)), _DUST**2),
+        spread=max(between, error, smallest / 2, _DUST),
         error=error,
         count=sum(reading.count for reading in known) / len(known),
         smallest=smallest,
-        constant=between <= _DUST * max(scale, _DUST),
+        constant=between <= _DUST * max(scale, 1.0),
     )
 
 
@@ -210,7 +212,9 @@ def _scan(
     start, armed = 0, True
     for end in range(1, len(readings) + 1):
         if not armed:
-            armed = end - start >= CALM_READINGS and (sums[end] - sums[end - CALM_READINGS]) < CALM_LEVEL * CALM_READINGS
+            armed = (
+                end - start >= CALM_READINGS and (sums[end] - sums[end - CALM_READINGS]) < CALM_LEVEL * CALM_READINGS
+            )
             start = end if armed else start
             continue
         if max((statistic(end - count, end) for count in WINDOWS if count <= end - start), default=0.0) <= limit:

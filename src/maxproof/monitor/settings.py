@@ -16,8 +16,8 @@ class MonitorSettings(BaseModel):
         baseline_steps: first and last step of the baseline, instead; whatever comes after the last is watched.
         false_alarms: the chance that a run in which nothing changes raises any alarm at all, over all signals together.
         run_steps: for how many steps after the baseline that chance holds; a longer run has a larger one.
-        smallest_change: no smaller change raises an alarm: in the signal's range where it has one (0.02 of a share is
-            two percentage points), else in its mean over the baseline (0.02 is 2 % of the length).
+        smallest_change: no smaller change raises an alarm: in the signal's unit where it can't exceed 1 (0.02 of a
+            share is two percentage points), else as a part of its mean over the baseline (0.02 is 2 % of the length).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

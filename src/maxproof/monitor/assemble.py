@@ -1,0 +1,101 @@
+"""From the sums by step to the report: all series, the hack score, the alarms with their examples.
+
+A pure function of the sums, so that a file read at once, a file that grew, and a live trainer end with the same report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from maxproof.monitor.alarms import detect, one_sided_tests
+from maxproof.monitor.hack_score import hack_score
+from maxproof.monitor.settings import MonitorSettings
+from maxproof.monitor.signals import INFO, off, readings, risen_opener
+from maxproof.monitor.stats import Stats
+from maxproof.monitor.types import Alarm, Report, Series, Signal
+from maxproof.statistics import Rate, wilson
+
+_OF_OPENERS = (Signal.OPENER_SHIFT, Signal.OPENER_TOP_SHARE)
+
+
+def report_of(stats: Stats, settings: MonitorSettings, source: str, *, growing: bool = False) -> Report:
+    """What the sums say.
+
+    Args:
+        source: what was read, for display.
+        growing: the last step may not be complete; it has readings but can raise no alarm.
+    """
+    window = baseline_window(stats.steps, settings)
+    series = dict(readings(stats, window))
+    gone = dict(off(stats))
+    if score := hack_score(series, INFO, settings):
+        series[Signal.HACK_SCORE] = score
+    else:
+        gone[Signal.HACK_SCORE] = f"no signal has a full baseline yet, of {_wanted(settings)}"
+    unfinished = stats.steps[-1] if growing and stats.steps else None
+    return Report(
+        source=source,
+        rollouts=stats.rollouts,
+        steps=len(stats.steps),
+        series={signal: series[signal] for signal in INFO if signal in series},
+        off=gone,
+        alarms=_alarms(stats, series, settings, window, unfinished),
+        false_positives=None if Signal.FALSE_POSITIVES in gone else _rate(stats.false_positives()),
+        not_scored=None if Signal.NOT_SCORED in gone else _rate(stats.not_scored()),
+        baseline=_full(stats.steps, window, settings, unfinished),
+        unfinished=unfinished,
+    )
+
+
+def baseline_window(steps: Sequence[int], settings: MonitorSettings) -> Sequence[int]:
+    """The steps of the baseline window, as far as they are there. A signal that has no reading at some of them takes
+    further ones for its own baseline."""
+    if settings.baseline_steps is None:
+        return steps[: settings.baseline]
+    first, last = settings.baseline_steps
+    return [step for step in steps if first <= step <= last]
+
+
+def _alarms(
+    stats: Stats,
+    series: Mapping[Signal, Series],
+    settings: MonitorSettings,
+    window: Sequence[int],
+    unfinished: int | None,
+) -> tuple[Alarm, ...]:
+    tests = one_sided_tests(INFO)
+    found = []
+    for signal, every in series.items():
+        complete = tuple(reading for reading in every if reading.step != unfinished)
+        found.extend(detect(complete, INFO[signal], settings, tests))
+    found.sort(key=lambda alarm: (alarm.raised, alarm.signal, alarm.direction))
+    return tuple(_with_examples(alarm, stats, window) for alarm in found)
+
+
+def _with_examples(alarm: Alarm, stats: Stats, window: Sequence[int]) -> Alarm:
+    opener = ""
+    if alarm.signal in _OF_OPENERS:
+        opener = risen_opener(stats, window, [step for step in stats.steps if alarm.began <= step <= alarm.raised])
+    examples = stats.examples(alarm.signal, alarm.began, alarm.raised, alarm.direction, opener)
+    return replace(alarm, examples=examples)
+
+
+def _full(
+    steps: Sequence[int], window: Sequence[int], settings: MonitorSettings, unfinished: int | None
+) -> tuple[int, int] | None:
+    if not window or unfinished in window:
+        return None
+    if settings.baseline_steps is None:
+        return (window[0], window[-1]) if len(window) == settings.baseline else None
+    return (window[0], window[-1]) if steps[-1] >= settings.baseline_steps[1] else None
+
+
+def _wanted(settings: MonitorSettings) -> str:
+    if settings.baseline_steps is None:
+        return f"{settings.baseline} steps"
+    return f"steps {settings.baseline_steps[0]}..{settings.baseline_steps[1]}"
+
+
+def _rate(counts: tuple[int, int]) -> Rate:
+    return wilson(*counts)
