@@ -69,6 +69,10 @@ def json_frame(data: bytes, first: Mapping[str, Any], fields: FieldMap) -> pl.Da
         raw = raw_columns(parsed, fields)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, InputError):
         raise Refused from None
+    if b"\\ud" in data or b"\\uD" in data:  # half of a surrogate pair can come out as NUL
+        texts = pl.col("problem", "text", "thinking").str.contains("\0", literal=True).any()
+        if any(raw.select(texts).row(0)):
+            raise Refused
     return raw
 
 

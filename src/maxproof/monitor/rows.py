@@ -42,17 +42,17 @@ def canonical_row(found: Mapping[str, Any], fields: FieldMap) -> Row:
     Raises BadRow.
     """
     row: Row = {}
-    judges: list[Row] = []
+    judges: list[Row] | None = None
     for column, source in fields.columns.items():
         value = _walk(found, source.parts)
         if column.startswith(JUDGE):
             score = _score(value, source, column)
-            judges.append({"judge": clean(column.removeprefix(JUDGE)), "score": score})
+            judges = [*(judges or []), {"judge": clean(column.removeprefix(JUDGE)), "score": score}]
         elif column == "judges":
-            judges += _judges(value, source)
+            judges = _judges(value, source)
         else:
             row[column] = _value(column, value, source)
-    row["judges"] = [judge for judge in judges if judge["score"] is not None]
+    row["judges"] = None if judges is None else [judge for judge in judges if judge["score"] is not None]
     return row
 
 
@@ -162,9 +162,9 @@ def _score(value: Any, source: Source, column: str) -> float | None:
     return None if number is None or math.isnan(number) else (number - source.low) / (source.high - source.low)
 
 
-def _judges(value: Any, source: Source) -> list[Row]:
+def _judges(value: Any, source: Source) -> list[Row] | None:
     if value is None:
-        return []
+        return None
     if isinstance(value, Mapping):
         pairs = list(value.items())
     elif isinstance(value, list) and all(isinstance(item, Mapping) and "judge" in item for item in value):
