@@ -17,7 +17,8 @@ pl = pytest.importorskip("polars", reason="needs the extra monitor")
 
 from maxproof.models.reply import split_thinking  # noqa: E402
 from maxproof.monitor import blocks as blocks_module  # noqa: E402
-from maxproof.monitor.columnar import SCHEMA, split_thinking as split_columns  # noqa: E402
+from maxproof.monitor.columnar import SCHEMA  # noqa: E402
+from maxproof.monitor.columnar import split_thinking as split_columns  # noqa: E402
 from maxproof.monitor.fields import MAPS, detect_map, parse_map  # noqa: E402
 from maxproof.monitor.read import (  # noqa: E402
     Batch,

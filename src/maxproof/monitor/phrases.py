@@ -56,13 +56,15 @@ def load_phrases(extra: Path | None = None) -> Phrases:
 
 def pattern(phrases: tuple[str, ...]) -> str:
     """One regular expression for all phrases, the longest first."""
-    words: list[str] = []
-    chinese: list[str] = []
+    by_edges: dict[tuple[str, str], list[str]] = {}
     for phrase in sorted(phrases, key=lambda one: (-len(one), one)):
-        escaped = r"\s+".join(_escaped(word) for word in phrase.split())
-        (chinese if _HAN.search(phrase) else words).append(escaped)
-    parts = [rf"\b(?:{'|'.join(words)})\b"] if words else []
-    return f"(?i){'|'.join([*parts, *chinese])}"
+        edges = (_edge(phrase[0]), _edge(phrase[-1])) if not _HAN.search(phrase) else ("", "")
+        by_edges.setdefault(edges, []).append(r"\s+".join(_escaped(word) for word in phrase.split()))
+    return "(?i)" + "|".join(f"{left}(?:{'|'.join(found)}){right}" for (left, right), found in by_edges.items())
+
+
+def _edge(letter: str) -> str:
+    return r"\b" if letter.isalnum() else ""
 
 
 def template_pattern(expression: str) -> str:
