@@ -19,9 +19,11 @@ from maxproof.cli.lab import lab_app
 from maxproof.cli.merge import merge
 from maxproof.cli.mock import mock
 from maxproof.cli.models import models_app
+from maxproof.cli.monitor import monitor
 from maxproof.cli.prove import prove, resume
 from maxproof.cli.reward import reward_app
 from maxproof.cli.runs import report, show
+from maxproof.cli.study import study
 from maxproof.cli.train import train_app
 from maxproof.cli.verify import verify
 from maxproof.models.schemes import Connect, register_scheme
@@ -78,6 +80,8 @@ app.add_typer(train_app, name="train")
 app.command()(harvest)
 app.add_typer(reward_app, name="reward")
 app.command()(merge)
+app.command()(monitor)
+app.command()(study)
 app.add_typer(lab_app, name="lab")
 app.add_typer(models_app, name="models")
 app.command()(init)
