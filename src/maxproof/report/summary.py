@@ -251,7 +251,7 @@ def fitness_text(standing: Standing) -> str:
     """`7`, `≤ 6` while an upper bound, `?` when verified but not scored, `·` when not verified."""
     if standing.fitness is None:
         return "?" if standing.verifications else "·"
-    return points_text(standing.fitness) if standing.exact else f"≤ {points_text(standing.fitness)}"
+    return points_text(standing.fitness) if standing.exact else f"≤ {points_text(standing.upper_bound)}"
 
 
 def filtered(standing: Standing) -> bool:

@@ -78,8 +78,8 @@ class Budget:
 
     Attributes:
         limit: in `unit`, > 0.
-        kept_calls: calls of the limit that are kept for what a method does after it last asked, such as a tournament;
-            in tokens each counts as the mean of the calls so far.
+        kept_calls: calls that must be left for the method to go on, as for the tournament at its end; in tokens each
+            counts as the mean of the calls so far.
     """
 
     unit: Unit
