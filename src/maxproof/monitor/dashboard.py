@@ -128,7 +128,10 @@ def _chart(report: Report, signal: Signal, alarms: Sequence[Alarm]) -> str:
     )
     name = f"{info.number} · {info.title}" if info.number is not None else info.title
     signed = info.low is None or info.low < 0
-    return line_chart(name, [line], bottom=None if signed else 0.0, spans=spans, level=level, note=info.unit)
+    highest = max((high for high in line.high if high is not None), default=0.0)
+    # The whole range, unless the data would lie flat in it.
+    top = info.high if info.high is not None and highest > info.high / 2 and not signed else None
+    return line_chart(name, [line], top=top, bottom=None if signed else 0.0, spans=spans, level=level, note=info.unit)
 
 
 def _bounded(value: float, half: float, info: SignalInfo) -> tuple[float, float]:

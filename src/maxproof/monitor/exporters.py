@@ -88,7 +88,7 @@ def scalar_rows(report: Report) -> dict[int, dict[str, float]]:
 
 
 def open_exporter(target: str) -> Exporter:
-    """The exporter of `tensorboard=FOLDER`, `trackio=PROJECT[/RUN]` or `wandb=PROJECT[/RUN]`.
+    """The exporter of `tensorboard=FOLDER`, `trackio=PROJECT` or `wandb=PROJECT`; a tracker also takes `PROJECT/RUN`.
 
     Raises InputError for anything else, and ImportError where the package is missing.
     """

@@ -147,12 +147,13 @@ def alarms_by_signal(alarms: Sequence[Alarm]) -> Mapping[Signal, tuple[Alarm, ..
 
 def example_line(example: Example) -> str:
     """Which rollout an example is, and what it adds to the signal. The problem's name may be hostile."""
-    place = [f"step {example.step}", f"problem {example.problem}"]
+    place = [f"step {example.step}"]
     place += [f"group {example.group}"] if example.group is not None else []
     place += [f"sample {example.sample}"] if example.sample is not None else []
     train = "not scored" if example.train_reward is None else f"{example.train_reward:.2f}"
     oracle = "" if example.oracle is None else f", oracle {example.oracle:.2f}"
-    return f"{', '.join(place)}: train reward {train}{oracle}; adds {example.value:,.4g}"
+    figures = f"train reward {train}{oracle}, adds {example.value:,.4g}"
+    return f"{', '.join(place)}: {figures}; problem {example.problem}"
 
 
 def _title(signal: Signal) -> str:

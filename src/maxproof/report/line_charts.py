@@ -194,7 +194,7 @@ def _round_above(value: float) -> float:
     if value <= 0:
         return 1.0
     unit: float = 10.0 ** floor(log10(value))
-    return next(step * unit for step in (1, 2, 2.5, 5, 10) if step * unit >= value * 1.001)
+    return next(step * unit for step in (1, 2, 2.5, 5, 10, 20) if step * unit >= value * 1.001)
 
 
 def _number(value: float) -> str:

@@ -1,0 +1,245 @@
+"""What `maxproof monitor` does: reads or follows rollouts, then tells, writes and exports the report."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from maxproof.cli.errors import ExitCode, needs_extra
+from maxproof.cli.monitor_watch import counting, follow_view
+from maxproof.models.template import visible
+from maxproof.monitor.settings import MonitorSettings
+from maxproof.problems import InputError
+from maxproof.report.layout import terminal_width
+
+if TYPE_CHECKING:
+    from maxproof.monitor.exporters import Exporter
+    from maxproof.monitor.read import Batch, Skipped
+    from maxproof.monitor.stats import Stats
+    from maxproof.monitor.types import Report
+
+PAGE = "monitor.html"
+POLL_S = 0.5
+DEMO_STEPS, DEMO_CHANGE = 60, (30, 50)
+SHOWN_SKIPS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorWork:
+    """What the command line asks for; see `cli/monitor.py`."""
+
+    rollouts: tuple[Path, ...]
+    map: tuple[str, ...]
+    demo: str | None
+    settings: MonitorSettings
+    phrases: Path | None
+    out: Path | None
+    exports: tuple[str, ...]
+    as_json: bool
+    quiet: bool
+    follow: bool
+    until_idle: float | None
+
+
+def monitor_settings(baseline: int | None, assignments: Sequence[str]) -> MonitorSettings:
+    """The settings of the alarms from `--baseline` and `--set`. Raises InputError."""
+    from pydantic import ValidationError
+
+    values: dict[str, object] = {}
+    for assignment in assignments:
+        key, sign, value = assignment.partition("=")
+        if not sign:
+            raise InputError(f"expected KEY=VALUE, got {assignment!r}", field="--set")
+        values[key] = tuple(value.split("..")) if key == "baseline_steps" else value
+    if baseline is not None:
+        values["baseline"] = baseline
+    try:
+        return MonitorSettings.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(str(part) for part in first["loc"][:1])
+        known = f"known: {', '.join(MonitorSettings.model_fields)}" if first["type"] == "extra_forbidden" else None
+        field = "--baseline" if name == "baseline" and baseline is not None else f"--set {name}".rstrip()
+        raise InputError(first["msg"].lower(), field=field, hint=known) from None
+
+
+def run_monitor(work: MonitorWork) -> ExitCode:
+    """Does it all. Raises InputError."""
+    _check(work)
+    with needs_extra("monitor", "maxproof monitor"):
+        import numpy  # noqa: F401  a missing one is told here, not in the middle
+        import polars  # noqa: F401
+    from maxproof.monitor.summary import state
+
+    with ExitStack() as stack:
+        exporters = [stack.enter_context(_exporter(target)) for target in work.exports]
+        report = _follow(work, exporters) if work.follow else _read(work)
+        for exporter in exporters:
+            exporter.write(report, last=True)
+    _tell(report, work)
+    return {"alarm": ExitCode.NOT_PASSED, "quiet": ExitCode.PASSED, "unknown": ExitCode.NOT_SCORED}[state(report)]
+
+
+def _check(work: MonitorWork) -> None:
+    if bool(work.rollouts) == (work.demo is not None):
+        raise InputError("expected ROLLOUTS, or --demo and none", hint="try: maxproof monitor --demo drift")
+    if work.follow and work.demo:
+        raise InputError("made rollouts do not grow", field="--demo", hint="leave out --follow")
+    if work.until_idle is not None and not work.follow:
+        raise InputError("only with --follow", field="--until-idle")
+    if work.out is not None and not work.out.is_dir() and work.out.suffix and not work.out.parent.is_dir():
+        raise InputError("no such folder", file=work.out.parent, field="--out")
+
+
+def _exporter(target: str) -> Exporter:
+    from maxproof.monitor.exporters import open_exporter
+
+    kind = target.partition("=")[0]
+    with needs_extra(kind, f"--export {kind}"):
+        return open_exporter(target)
+
+
+def _read(work: MonitorWork) -> Report:
+    """Everything once."""
+    from maxproof.monitor.follow import fields_of, take
+    from maxproof.monitor.phrases import load_phrases
+    from maxproof.monitor.read import Skipped, read_batches, rollout_files
+    from maxproof.monitor.stats import Stats
+
+    phrases = load_phrases(work.phrases)
+    stats, skipped = Stats(), dict[str, Skipped]()
+    if work.demo is not None:
+        batches = _demo(work.demo)
+    else:
+        files = rollout_files(work.rollouts)
+        batches = read_batches(files, fields_of(_first_filled(files), work.map))
+    with counting(quiet=work.quiet or work.as_json) as count:
+        for batch in batches:
+            take(batch, stats, skipped, phrases)
+            count(stats.rollouts)
+    _tell_skipped(skipped, work)
+    if stats.rollouts == 0:
+        reason, first = next(((r, s.first) for r, s in skipped.items()), ("they are empty", ""))
+        raise InputError(
+            f"no rollout could be read: {reason}", field="ROLLOUTS", hint=f"first at {first}" if first else None
+        )
+    return _report(stats, skipped, work)
+
+
+def _first_filled(files: Sequence[Path]) -> Path:
+    return next((path for path in files if path.stat().st_size), files[0])
+
+
+def _report(stats: Stats, skipped: Mapping[str, Skipped], work: MonitorWork, *, growing: bool = False) -> Report:
+    from maxproof.monitor.assemble import report_of
+
+    source = f"made rollouts: {work.demo}" if work.demo else ", ".join(map(str, work.rollouts))
+    counts = {reason: rows.count for reason, rows in skipped.items()}
+    return replace(report_of(stats, work.settings, source, growing=growing), skipped=counts)
+
+
+def _demo(kind: str) -> Iterator[Batch]:
+    """Made rollouts, a batch for each step."""
+    from itertools import groupby
+
+    from maxproof.monitor.corpora import drifting, stationary
+    from maxproof.monitor.fields import MAPS
+    from maxproof.monitor.read import frame_of
+
+    start, end = DEMO_CHANGE
+    if kind == "drift":
+        rows = drifting(DEMO_STEPS, 0, start=start, end=end, groups=8)
+    else:
+        rows = stationary(DEMO_STEPS, 0, groups=8)
+    for _, step in groupby(rows, key=lambda row: row["step"]):
+        yield frame_of(list(step), MAPS["maxproof"])
+
+
+def _tell(report: Report, work: MonitorWork) -> None:
+    """Writes the page, and the report to standard output."""
+    page = None
+    if work.out is not None:
+        page = _write_page(report, work.out)
+    if work.as_json:
+        from maxproof.monitor.json_form import to_json
+
+        typer.echo(json.dumps(to_json(report), indent=2, allow_nan=False))
+        return
+    from rich.console import Console
+
+    from maxproof.monitor.terminal import render
+
+    width = terminal_width()
+    Console(width=width, highlight=False).print(render(report, width))
+    if page is not None:
+        typer.echo(f"Dashboard: {page}")
+
+
+def _write_page(report: Report, out: Path) -> Path:
+    from maxproof.monitor.dashboard import to_dashboard
+    from maxproof.search.run_folder import write_atomically
+
+    page = out / PAGE if out.is_dir() or not out.suffix else out
+    page.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(page, to_dashboard(report))
+    return page
+
+
+def _follow(work: MonitorWork, exporters: Sequence[Exporter]) -> Report:
+    """Until Ctrl-C, SIGTERM, or nothing new for `until_idle` seconds. The report then takes all steps as complete."""
+    from maxproof.monitor.follow import Follower
+    from maxproof.monitor.phrases import load_phrases
+
+    with follow_view(as_json=work.as_json, quiet=work.quiet) as view, _stoppable() as stopped:
+        follower = Follower(work.rollouts, work.map, load_phrases(work.phrases), view.note)
+        known: set[tuple[str, str, int]] = set()
+        idle_since = time.monotonic()
+        while not stopped.is_set():
+            if follower.look():
+                report = _report(follower.stats, follower.skipped, work, growing=True)
+                view.show(report)
+                for alarm in report.alarms:
+                    identity = (alarm.signal.value, alarm.direction, alarm.raised)
+                    if identity not in known:
+                        known.add(identity)
+                        view.alarm(alarm)
+                for exporter in exporters:
+                    exporter.write(report, last=False)
+                if work.out is not None:
+                    _write_page(report, work.out)
+                idle_since = time.monotonic()
+            elif work.until_idle is not None and time.monotonic() - idle_since >= work.until_idle:
+                break
+            stopped.wait(POLL_S)
+    _tell_skipped(follower.skipped, work)
+    return _report(follower.stats, follower.skipped, work)
+
+
+@contextmanager
+def _stoppable() -> Iterator[threading.Event]:
+    """Ctrl-C and SIGTERM set the event: what is at work ends first."""
+    event = threading.Event()
+    before = {number: signal.signal(number, lambda *_: event.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield event
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _tell_skipped(skipped: Mapping[str, Skipped], work: MonitorWork) -> None:
+    if work.quiet:
+        return
+    for reason, rows in list(skipped.items())[:SHOWN_SKIPS]:
+        lines = "1 line" if rows.count == 1 else f"{rows.count:,} lines, the first"
+        print(visible(f"maxproof: warning: {rows.first}: skipped {lines}: {reason}"), file=sys.stderr)
