@@ -133,7 +133,7 @@ def read_jsonl(path: Path, advance: Advance | None = None) -> Iterator[Record | 
             continue
         place = Place(path, line.number)
         try:
-            data = _parse_json(line.text(path), place)
+            data = _parse_json(line.text(path).rstrip("\r\n"), place)  # an end that is missing is missing here
         except InputError as error:
             yield BadRow(error, line.data.decode("utf-8", "backslashreplace").rstrip("\r\n"))
             continue
