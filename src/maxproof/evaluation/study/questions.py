@@ -22,18 +22,30 @@ CALLS = "calls a problem"
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A measure over one parameter of the simulator. `ways`: names of the arms to draw; their runs are paired."""
+    """A measure over one parameter of the simulator.
+
+    Attributes:
+        ways: names of the arms to draw; their runs are paired, and the first is compared with the second.
+        fixed: other parameters that are held where the question needs them, (name, value).
+    """
 
     parameter: str
     values: tuple[float, ...]
     ways: tuple[str, ...]
+    fixed: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Which parameter, and what is held."""
+        held = " and ".join(f"{name} = {value:g}" for name, value in self.fixed)
+        return f"{self.parameter}, at {held}" if held else self.parameter
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """How one arm compares with another over a sweep: (x, difference) in order."""
+    """How one arm compares with another over a sweep, by its title: (x, difference) in order."""
 
-    parameter: str
+    over: str
     differences: tuple[tuple[float, Difference], ...]
 
 
@@ -84,7 +96,7 @@ def turn_in_words(turn: Turn) -> str:
         groups[key].append(f"{x:g}")
     arm, against = turn.differences[0][1].arm, turn.differences[0][1].against
     said = "; ".join(f"{key} at {', '.join(values)}" for key, values in groups.items() if values)
-    return f"Over {turn.parameter}, {arm} against {against}: {said}."
+    return f"Over {turn.over}, {arm} against {against}: {said}."
 
 
 def _capital(text: str) -> str:
@@ -127,6 +139,7 @@ _RHO = (0.0, 0.25, 0.5, 0.75, 0.95)
 _PASS_ERROR = (0.01, 0.05, 0.1, 0.2, 0.35)
 _RANKER_RHO = (0.0, 0.25, 0.5, 0.75, 1.0)
 _SKILL = (-6.0, -4.0, -2.0, 0.0, 2.0)
+_WEAK_RANKER = (("ranker_accuracy", 0.6), ("rho", 0.9))
 _SCAFFOLDS = ("MaxProof", "best-of-N", "verify-repair loop", "pool of means", "consolidation and knock-out")
 
 
@@ -212,6 +225,7 @@ ASKINGS: tuple[Asking, ...] = (
         against=(("tournament", "highest fitness"), ("best-of-N, tournament", "best-of-N, highest fitness")),
         sweeps=(
             Sweep("ranker_rho", _RANKER_RHO, ("tournament", "highest fitness")),
+            Sweep("ranker_rho", _RANKER_RHO, ("tournament", "highest fitness"), _WEAK_RANKER),
             Sweep("ranker_accuracy", (0.55, 0.65, 0.8, 0.9), ("tournament", "highest fitness")),
             Sweep("rho", _RHO, ("tournament", "highest fitness")),
         ),

@@ -95,7 +95,9 @@ def _section(question: Question) -> Section:
 
 
 def _arms(question: Question) -> Table:
-    names = tuple(dict.fromkeys(name for arm in question.arms for name in arm.more))
+    known = dict.fromkeys(name for arm in question.arms for name in arm.more)
+    # The measure itself may be among the further figures, and is shown once.
+    names = tuple(name for name in known if any(arm.more.get(name) != arm.value for arm in question.arms))
     rows = tuple(
         (
             arm.name,

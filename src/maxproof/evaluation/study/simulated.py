@@ -106,10 +106,10 @@ def _settings_text(settings: SimulatorSettings, sizes: SearchSettings, size: Stu
 def _swept(sweep: Sweep, settings: SimulatorSettings, value: float) -> SimulatorSettings:
     """Raises InputError where the value does not go with the other settings."""
     try:
-        return SimulatorSettings.model_validate({**settings.model_dump(), sweep.parameter: value})
+        return SimulatorSettings.model_validate({**settings.model_dump(), **dict(sweep.fixed), sweep.parameter: value})
     except ValueError as error:
         raise InputError(
-            f"the study varies {sweep.parameter}, and {value:g} does not go with the other settings",
+            f"the study varies {sweep.title}, and {value:g} does not go with the other settings",
             field=f"simulator.{sweep.parameter}",
             hint="leave this question out with --questions",
         ) from error
@@ -155,7 +155,7 @@ def _question(
             name: tuple((value, *mean_interval(measure(of(name, chosen)), scale)) for value, chosen in points)
             for name in sweep.ways
         }
-        curves.append(Curve(f"by {sweep.parameter}", sweep.parameter, lines))
+        curves.append(Curve(f"by {sweep.title}", sweep.parameter, lines))
         turns.append(
             Turn(
                 sweep.parameter,
