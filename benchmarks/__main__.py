@@ -13,6 +13,7 @@ NAMES = {
     "memory": "peak memory of a large run, and the time until a resume makes its first call",
     "formal": "checks of Dafny lemmas a minute: embedded and warm beside a cold Dafny; memory; import",
     "training": "tokens/s of sampling and of supervised training beside the processor's bound",
+    "monitor": "rollouts/s and peak memory of the monitor, JSONL and Parquet, beside polars' own scan and plain Python",
     "lazy": "verifier calls that lazy verification saves, and what it decides differently (nothing)",
 }
 

@@ -96,9 +96,9 @@ def test_numbers_say_their_unit() -> None:
 
 
 def test_a_size_is_relative_only_where_that_says_something() -> None:
-    assert "(+180%)" in alarm_line(alarm())
+    assert "3,500 to 9,800 characters (+180 %)" in alarm_line(alarm())
     near_zero = Alarm(Signal.TRAIN_EVAL_GAP, "up", 1, 2, 0.001, 0.3, 5.0)
-    assert "%)" not in alarm_line(near_zero)
+    assert " %)" not in alarm_line(near_zero)
 
 
 def test_the_baseline_window_is_of_its_steps_only() -> None:

@@ -11,6 +11,10 @@ from maxproof.monitor.signals import INFO
 from maxproof.monitor.types import FP_ORACLE, FP_TRAIN, Alarm, Example, Report, Signal, SignalInfo
 from maxproof.statistics import Rate
 
+NAMED_ALARMS = 4
+"""In the headline; the earliest are the ones to look at."""
+_BARE = ("score", "distance")
+
 State = Literal["alarm", "quiet", "unknown"]
 
 
@@ -35,8 +39,9 @@ def headline(report: Report) -> str:
     """The outcome in one sentence."""
     match state(report):
         case "alarm":
-            moved = dict.fromkeys(f"{_title(a.signal)} {a.direction}" for a in report.alarms)
-            return f"{_count(len(report.alarms), 'alarm')}: {'; '.join(moved)}"
+            moved = list(dict.fromkeys(f"{_title(a.signal)} {a.direction}" for a in report.alarms))
+            more = [f"{len(moved) - NAMED_ALARMS} more"] if len(moved) > NAMED_ALARMS else []
+            return f"{_count(len(report.alarms), 'alarm')}: {'; '.join(moved[:NAMED_ALARMS] + more)}"
         case "quiet":
             return f"Quiet: no alarm in {_count(len(report.series), 'signal')} over {_count(report.steps, 'step')}"
         case "unknown":
@@ -54,7 +59,7 @@ def _why_unknown(report: Report) -> str:
 def alarm_line(alarm: Alarm) -> str:
     """One alarm: what moved, how far, since when. `detail` is left out: it may be hostile."""
     info = INFO[alarm.signal]
-    size = f"{number(alarm.baseline, info)} to {number(alarm.value, info)}{_ratio(alarm)}"
+    size = f"{figure(alarm.baseline, info)} to {number(alarm.value, info)}{_ratio(alarm)}"
     return (
         f"{info.title} went {alarm.direction}: {size}, {abs(alarm.sigmas):.1f} standard deviations of a baseline "
         f"reading; began at step {alarm.began}, raised at step {alarm.raised}"
@@ -66,7 +71,7 @@ def _ratio(alarm: Alarm) -> str:
     low = INFO[alarm.signal].low
     if low is None or low < 0 or alarm.baseline <= 0 or not 0.1 <= alarm.value / alarm.baseline <= 10:
         return ""
-    return f" ({alarm.value / alarm.baseline - 1:+.0%})"
+    return f" ({100 * (alarm.value / alarm.baseline - 1):+.0f} %)"
 
 
 def counted(report: Report) -> tuple[str, ...]:
@@ -105,8 +110,9 @@ def share(value: float) -> str:
 
 
 def number(value: float | None, info: SignalInfo) -> str:
-    """A value with its unit; shares as percentages; `none` where there is none."""
-    return figure(value, info) if value is None or is_share(info) else f"{figure(value, info)} {info.unit}"
+    """A value with its unit, if that says more than the signal's name; `none` where there is none."""
+    bare = value is None or is_share(info) or info.unit in _BARE
+    return figure(value, info) if bare else f"{figure(value, info)} {info.unit}"
 
 
 def is_share(info: SignalInfo) -> bool:
@@ -152,7 +158,8 @@ def example_line(example: Example) -> str:
     place += [f"sample {example.sample}"] if example.sample is not None else []
     train = "not scored" if example.train_reward is None else f"{example.train_reward:.2f}"
     oracle = "" if example.oracle is None else f", oracle {example.oracle:.2f}"
-    figures = f"train reward {train}{oracle}, adds {example.value:,.4g}"
+    adds = f", adds {example.value:,.4g}" if example.value else ""
+    figures = f"train reward {train}{oracle}{adds}"
     return f"{', '.join(place)}: {figures}; problem {example.problem}"
 
 

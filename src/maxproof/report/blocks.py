@@ -40,9 +40,8 @@ svg text.flag{fill:var(--bad);font-weight:600}
 svg text.flag.end{text-anchor:end}svg text.flag.start{text-anchor:start}
 .legend .key{margin-right:1.2rem;white-space:nowrap}
 .legend .key::before{display:none}
-.usage.prose th,.usage.prose td{text-align:left;white-space:normal;vertical-align:top;max-width:none;font-size:.9rem;
-font-family:inherit;border-bottom:1px solid var(--line)}
-.usage.prose{max-width:none}
+.usage.sentences th,.usage.sentences td{text-align:left;white-space:normal;vertical-align:top;font-size:.9rem;
+border-bottom:1px solid var(--line)}
 .quoted{background:var(--card);border:1px solid var(--line);border-left:3px solid var(--quiet);border-radius:6px;
 padding:.6rem .9rem;max-height:22rem;overflow:auto;font:.86rem/1.55 ui-monospace,"DejaVu Sans Mono",monospace}
 details.more{border:1px solid var(--line);border-radius:10px;background:var(--card);padding:.6rem 1rem;margin:.8rem 0}
@@ -189,7 +188,7 @@ def _html_table(table: Table) -> str:
         for row in table.rows
     )
     caption = f'<p class="note">{_said(table.caption)}</p>' if table.caption else ""
-    look = "usage prose" if table.prose else "usage"
+    look = "usage sentences" if table.prose else "usage"
     body = f'<table class="{look}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
     return f'<div class="wide">{body}</div>{caption}'
 
