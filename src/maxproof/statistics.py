@@ -1,10 +1,11 @@
-"""Rates with their uncertainty: Wilson intervals, and pass@k from raw counts."""
+"""Rates with their uncertainty: Wilson intervals, pass@k from raw counts, and errors that are made together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb, sqrt
+from itertools import product
+from math import comb, prod, sqrt
 from statistics import NormalDist
 
 
@@ -85,3 +86,20 @@ def mean_pass_at_k(counts: Sequence[tuple[int, int]], k: int, confidence: float 
     variance = sum((value - mean) ** 2 for value in values) / (len(values) - 1)
     half = NormalDist().inv_cdf(0.5 + confidence / 2) * sqrt(variance / len(values))
     return MeanRate(mean, max(0.0, mean - half), min(1.0, mean + half))
+
+
+def joint_error_rate(rates: Sequence[float], correlation: float) -> float:
+    """Probability that judges with these error rates all err at once, 0..1, in the shared-draw model.
+
+    Each decides by a draw that all share with probability sqrt(correlation), else by his own; those who share it all
+    err iff it is below the least of their rates. Two judges of equal rates then have errors of that correlation. The
+    lab's judges and the simulated model err by this rule.
+    """
+    share = sqrt(correlation)
+    total = 0.0
+    for shared in product((False, True), repeat=len(rates)):
+        chance = prod(share if is_shared else 1 - share for is_shared in shared)
+        common = [rate for rate, is_shared in zip(rates, shared, strict=True) if is_shared]
+        own = [rate for rate, is_shared in zip(rates, shared, strict=True) if not is_shared]
+        total += chance * min(common, default=1.0) * prod(own)
+    return total

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxproof.lab.judges import BIASED, BIASED_VERIFIER, PANEL, JudgeFaults, LabJudges, joint_miss_rate
+from maxproof.lab.judges import BIASED, BIASED_VERIFIER, PANEL, JudgeFaults, LabJudges
 from maxproof.lab.style import LONG_CHARS
 from maxproof.lab.types import OracleReport, SentenceReport, StepVerdict
 from maxproof.models.types import Answer, Call, CallAddress, CallFailed, FailureKind
 from maxproof.problems import Problem
+from maxproof.statistics import joint_error_rate
 from maxproof.verifier import Verifier
 from maxproof.verifier.judge_reply import JudgeReply, parse_reply
 from maxproof.verifier.judges import Case, _call
@@ -130,7 +131,7 @@ async def test_faults_are_correlated_as_set(correlation: float) -> None:
     judges = LabJudges({"free": JudgeFaults(rate, 0.3, 0.0, correlation=correlation)}, grade=marked)
     rows = await missed(judges, "F x = 3.", count, ("one", "two"))
     both = sum(a and b for a, b in rows) / count
-    expected = joint_miss_rate([rate, rate], correlation)
+    expected = joint_error_rate([rate, rate], correlation)
     assert expected == pytest.approx(rate**2 + correlation * rate * (1 - rate))
     assert close(both, expected, count)
     if correlation == 1.0:
@@ -204,10 +205,10 @@ def test_no_judge_is_the_oracle() -> None:
     assert {judge.name for judge in BIASED_VERIFIER.judges} == set(BIASED)
 
 
-def test_joint_miss_rate_of_one_judge_is_its_own() -> None:
-    assert joint_miss_rate([0.2], 0.7) == pytest.approx(0.2)
-    assert joint_miss_rate([0.1, 0.3], 1.0) == pytest.approx(0.1)
-    assert joint_miss_rate([0.1, 0.3, 0.5], 0.0) == pytest.approx(0.015)
+def test_joint_error_rate_of_one_judge_is_its_own() -> None:
+    assert joint_error_rate([0.2], 0.7) == pytest.approx(0.2)
+    assert joint_error_rate([0.1, 0.3], 1.0) == pytest.approx(0.1)
+    assert joint_error_rate([0.1, 0.3, 0.5], 0.0) == pytest.approx(0.015)
 
 
 async def test_a_text_that_speaks_as_a_judge_is_only_quoted() -> None:

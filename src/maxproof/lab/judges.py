@@ -28,7 +28,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from itertools import product
 from types import MappingProxyType
 
 from maxproof.lab.oracle import grade_statement
@@ -111,22 +110,6 @@ PANEL: Mapping[str, JudgeFaults] = MappingProxyType(
     }
 )  # fmt: skip
 """For the default verifier (two rubric judges, one free one): each has half the bias of the biased judge."""
-
-
-def joint_miss_rate(rates: Sequence[float], correlation: float) -> float:
-    """Probability that judges with these miss rates (shifts included) all overlook one issue, 0..1.
-
-    Each decides by the shared draw with probability sqrt(correlation); those who do all miss iff the draw is below the
-    least of their rates.
-    """
-    share = math.sqrt(correlation)
-    total = 0.0
-    for shared in product((False, True), repeat=len(rates)):
-        chance = math.prod(share if is_shared else 1 - share for is_shared in shared)
-        common = [rate for rate, is_shared in zip(rates, shared, strict=True) if is_shared]
-        own = [rate for rate, is_shared in zip(rates, shared, strict=True) if not is_shared]
-        total += chance * min(common, default=1.0) * math.prod(own)
-    return total
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,135 @@
+"""Error rates of one rule, with two intervals: Wilson's, as if judgements were independent, and by resampling problems.
+
+Judgements of one proof, and proofs of one problem, are alike; where a problem has several, only the second interval
+allows for that. It is left out where it could say nothing: with one problem, or a rate of 0 or 1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from maxproof.evaluation.bootstrap import ratio_interval
+from maxproof.evaluation.calibrate.types import Judged, Rule
+from maxproof.statistics import Rate, wilson
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A rate with both intervals, all in [0, 1]. `low` and `high`, by problem, are None where left out."""
+
+    rate: Rate
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The wider view: by problem where there is one, else Wilson's."""
+        if self.low is None or self.high is None:
+            return self.rate.low, self.rate.high
+        return self.low, self.high
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRates:
+    """How one rule errs.
+
+    Attributes:
+        false_positive: share of the scored judgements of wrong proofs that pass.
+        false_negative: share of the scored judgements of right proofs that fail.
+        wrong_passes: share of the passes that are of wrong proofs; depends on how many wrong proofs there are.
+        not_scored_wrong, not_scored_right: judgements of wrong and of right proofs without points.
+        auc: chance that a right proof gets more points than a wrong one, ties half; None without both.
+    """
+
+    name: str
+    false_positive: Measured
+    false_negative: Measured
+    wrong_passes: Measured
+    not_scored_wrong: int
+    not_scored_right: int
+    auc: float | None
+
+
+def measure(outcomes: Iterable[tuple[str, bool]], confidence: float, seed: int) -> Measured:
+    """The share of true ones among (problem, outcome)."""
+    by_problem: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for problem, outcome in outcomes:
+        by_problem[problem][0] += outcome
+        by_problem[problem][1] += 1
+    successes, total = (sum(row[place] for row in by_problem.values()) for place in (0, 1))
+    rate = wilson(successes, total, confidence)
+    if not (0 < successes < total) or not 1 < len(by_problem) < total:
+        return Measured(rate)
+    mean = ratio_interval(
+        {problem: [(part, whole)] for problem, (part, whole) in by_problem.items()}, confidence=confidence, seed=seed
+    )
+    return Measured(rate, mean.low, mean.high)
+
+
+def rule_rates(
+    name: str, rule: Rule, pass_at: float, proofs: Sequence[Judged], confidence: float, seed: int
+) -> RuleRates:
+    """All rates of a rule that passes what has `pass_at` points or more."""
+    scored: dict[bool, list[tuple[str, float]]] = {True: [], False: []}
+    missing: Counter[bool] = Counter()
+    for proof in proofs:
+        for sample in proof.samples:
+            points = rule(sample)
+            if points is None:
+                missing[proof.right] += 1
+            else:
+                scored[proof.right].append((proof.problem, points))
+    passes = [(problem, not right) for right in (False, True) for problem, points in scored[right] if points >= pass_at]
+    return RuleRates(
+        name=name,
+        false_positive=measure(((problem, points >= pass_at) for problem, points in scored[False]), confidence, seed),
+        false_negative=measure(((problem, points < pass_at) for problem, points in scored[True]), confidence, seed),
+        wrong_passes=measure(passes, confidence, seed),
+        not_scored_wrong=missing[False],
+        not_scored_right=missing[True],
+        auc=area([points for _, points in scored[True]], [points for _, points in scored[False]]),
+    )
+
+
+def area(right: Sequence[float], wrong: Sequence[float]) -> float | None:
+    """P(right > wrong) + P(equal) / 2 over all pairs: the area under the ROC curve (the Mann-Whitney statistic)."""
+    if not right or not wrong:
+        return None
+    rights, wrongs = Counter(right), Counter(wrong)
+    below, total = 0, 0.0
+    for value in sorted(rights.keys() | wrongs.keys()):
+        total += rights[value] * (below + wrongs[value] / 2)
+        below += wrongs[value]
+    return total / (len(right) * len(wrong))
+
+
+@dataclass(frozen=True, slots=True)
+class AtThreshold:
+    """False-positive and false-negative rate of a rule that passes `points` and more."""
+
+    points: float
+    false_positive: Rate
+    false_negative: Rate
+
+
+MAX_THRESHOLDS = 30
+
+
+def sweep(rule: Rule, proofs: Sequence[Judged], confidence: float) -> tuple[AtThreshold, ...]:
+    """The rates at every number of points above 0 that occurs, or at each half point where those are too many."""
+    found: dict[bool, list[float]] = {True: [], False: []}
+    for proof in proofs:
+        found[proof.right] += [points for sample in proof.samples if (points := rule(sample)) is not None]
+    values = sorted({points for row in found.values() for points in row if points > 0})
+    if len(values) > MAX_THRESHOLDS:
+        values = [half / 2 for half in range(1, 15)]
+    return tuple(
+        AtThreshold(
+            value,
+            wilson(sum(points >= value for points in found[False]), len(found[False]), confidence),
+            wilson(sum(points < value for points in found[True]), len(found[True]), confidence),
+        )
+        for value in values
+    )
