@@ -78,6 +78,7 @@ def _render(view: RunView) -> str:
         curve=Markup(charts.best_curve(result.rounds)),
         matrix=tables.matrix(result),
         samples=max((len(summary.cells(s)) for s in result.standings), default=0),
+        fitness_rule=summary.FITNESS_RULES[result.standings[0].rule] if result.standings else "",
         meanings=[(state, summary.SYMBOLS[state], text) for state, text in summary.MEANINGS.items()],
         stages=tables.stages(summary.shown_matches(view), view.stopped),
         cards=(tables.card(s, result, limit) for s in sorted(result.standings, key=lambda s: s.candidate.id)),

@@ -13,7 +13,7 @@ from maxproof.lab.types import OracleReport, StepVerdict
 from maxproof.models.caller import NOT_RECORDED
 from maxproof.models.types import StopKind
 from maxproof.report.view import RunView
-from maxproof.search.types import Match, SearchResult, Standing, StopReason, Vote
+from maxproof.search.types import Fitness, Match, SearchResult, Standing, StopReason, Vote
 from maxproof.verifier.types import MAX_POINTS, ScoreState, Verification
 
 CellState = Literal["passed", "failed", "not_scored", "filtered", "not_run"]
@@ -82,11 +82,7 @@ def outcome(view: RunView) -> Outcome:
         return Outcome("no_candidate", f"No candidate: not one proof attempt could be made.{why}", tuple(ended))
     best = result.standing(result.winner)
     if result.passed:
-        headline = (
-            f"A proof passed: candidate {result.winner} passed all {count(best.planned, 'verification')}."
-            if best.planned > 1
-            else f"A proof passed: candidate {result.winner} passed its verification."
-        )
+        headline = f"A proof passed: candidate {result.winner} passed {_what_passed(best)}."
         return Outcome("passed", headline, tuple(ended))
     others = _passed_others(result)
     if others:
@@ -122,13 +118,21 @@ def _unfinished(result: SearchResult) -> Outcome:
         found = "no candidate is written yet"
     elif result.passed:
         best = result.standing(result.winner)
-        found = f"candidate {result.winner} has passed all {count(best.planned, 'verification')}"
+        found = f"candidate {result.winner} has passed {_what_passed(best)}"
     elif result.standing(result.winner).fitness is None:
         found = "no candidate is scored yet"
     else:
         found = f"no candidate has passed yet; candidate {result.winner} is the best so far, which is not a proof"
     details = ("The run is still going on, or it was killed or interrupted.",)
     return Outcome("unfinished", f"Unfinished: {found}. If it has ended, go on with maxproof resume RUN.", details)
+
+
+def _what_passed(best: Standing) -> str:
+    """Of a perfect candidate: by majority it may have failed some."""
+    passed = sum(v.state is ScoreState.PASSED for v in best.verifications.values())
+    if passed < best.planned:
+        return f"{passed} of {count(best.planned, 'verification')}, which is a majority"
+    return f"all {count(best.planned, 'verification')}" if best.planned > 1 else "its verification"
 
 
 def _go_on(view: RunView) -> list[str]:
@@ -245,6 +249,14 @@ def cell(verification: Verification | None) -> Cell:
     if verification.state is ScoreState.PASSED:
         return Cell("passed", verification.points)
     return Cell("failed", verification.points, verification.verdict.value if verification.verdict else "")
+
+
+FITNESS_RULES: Mapping[Fitness, str] = {
+    "min": "the minimum over the scored ones",
+    "mean": "the mean of the scored ones",
+    "majority": "the most that more than half of the scored ones give at least",
+}
+"""What a candidate's points are, by the setting `search.fitness`."""
 
 
 def fitness_text(standing: Standing) -> str:
