@@ -79,6 +79,7 @@ def load_config(
         return Place(path, next((line for line in lines if line is not None), None))
 
     data.pop("train", None)  # what `maxproof train` reads
+    data.pop("oracle", None)  # what `maxproof eval` reads
     base = _preset(data.pop("effort", None), "effort", locate)
     search = _table(data, ("search",), locate)
     data["search"] = {**base, **search, **_preset(effort, "--effort", _nowhere)}

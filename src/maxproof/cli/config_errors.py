@@ -97,7 +97,7 @@ def _check_text(text: str, path: SettingPath, locate: Locate) -> None:
         raise setting_error("this looks like an API key", path, locate, _USE_ENVIRONMENT)
     if path[-1:] == ("api_key_env",) and not _ENVIRONMENT_NAME.fullmatch(text):
         raise setting_error("expected the name of an environment variable, such as OPENAI_API_KEY", path, locate)
-    if path[:1] == ("endpoints",) and path[2:] == ("base_url",):
+    if (path[:1] == ("endpoints",) and path[2:] == ("base_url",)) or path == ("oracle", "base_url"):
         authority = text.partition("://")[2].partition("/")[0]
         if "@" in authority or "?" in text:
             raise setting_error("a base URL has no user, password or query", path, locate, _USE_ENVIRONMENT)

@@ -14,47 +14,18 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
-from typing import Literal, Protocol
-
-from pydantic import ConfigDict, Field
+from typing import Protocol
 
 from maxproof.evaluation.oracle_reply import OracleFault, holds_points, read_points
+from maxproof.evaluation.oracle_settings import ROLE, OracleSettings, Statistic
 from maxproof.lab.domains import read_question
 from maxproof.lab.oracle import grade as lab_grade
-from maxproof.models.bindings import Binding, Bindings
 from maxproof.models.call_key import inputs_digest
-from maxproof.models.settings import BudgetSettings, EndpointSettings
 from maxproof.models.template import load_template
-from maxproof.models.types import Answer, Call, CallAddress, Caller, CallFailed, CallNotRun, Message, NoAnswer, Sampling
+from maxproof.models.types import Answer, Call, CallAddress, Caller, CallFailed, CallNotRun, Message, NoAnswer
 from maxproof.problems import Problem
 
 PACKAGE = "maxproof.evaluation"
-ROLE = "oracle"
-OracleKind = Literal["judge", "lab", "grades", "none"]
-Statistic = Literal["mean", "median"]
-
-
-class OracleSettings(EndpointSettings):
-    """`[oracle]` of `maxproof.toml`: an endpoint of the oracle's own, and how it is asked."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    temperature: float = Field(1.0, ge=0, le=2, description="sampling temperature")
-    top_p: float = Field(0.95, gt=0, le=1, description="nucleus sampling")
-    max_tokens: int = Field(32768, ge=1, description="tokens an answer may have, thinking included")
-    samples: int = Field(1, ge=1, le=64, description="times that each proof is graded")
-    statistic: Statistic = Field("mean", description="how several samples make one grade")
-    budget: BudgetSettings = Field(
-        default_factory=BudgetSettings, description="limits of the grading alone; [budget] limits the search"
-    )
-
-    def bindings(self, model: str = "") -> Bindings:
-        """Who answers the role `oracle`; `model` is the server's where none is configured."""
-        endpoint = EndpointSettings.model_validate(
-            {name: getattr(self, name) for name in EndpointSettings.model_fields}, strict=False
-        )
-        sampling = Sampling(self.temperature, self.top_p, self.max_tokens)
-        return Bindings([Binding(ROLE, ROLE, endpoint, self.model or model, sampling)])
 
 
 @dataclass(frozen=True, slots=True)

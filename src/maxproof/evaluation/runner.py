@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from maxproof.evaluation.eval_folder import EvalFolder, Unit
-from maxproof.evaluation.oracle import ROLE
+from maxproof.evaluation.oracle_settings import ROLE
 from maxproof.evaluation.shared_endpoint import SharedEndpoints
 from maxproof.evaluation.spent import UnitState, seconds_of_work, total, unit_state
 from maxproof.evaluation.units import (

@@ -64,7 +64,7 @@ class SharedEndpoints:
         self.answers: Counter[str] = Counter()
         self.failed = 0
         self.tell = tell
-        self._elapsed = lambda: elapsed_s + monotonic() - begun
+        self._elapsed: Callable[[], float] = lambda: elapsed_s + monotonic() - begun
         self.gate = Gate(self.ledger, self._elapsed, Stop())
 
     @property

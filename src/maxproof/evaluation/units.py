@@ -16,7 +16,8 @@ from maxproof.evaluation.given import GivenProofs
 from maxproof.evaluation.human_grades import HumanOracle, read_grades
 from maxproof.evaluation.methods import METHODS, unlimited
 from maxproof.evaluation.methods.types import Method, Outcome
-from maxproof.evaluation.oracle import ROLE, Grade, JudgeOracle, LabOracle, NoOracle, Oracle, proof_digest
+from maxproof.evaluation.oracle import Grade, JudgeOracle, LabOracle, NoOracle, Oracle, proof_digest
+from maxproof.evaluation.oracle_settings import ROLE
 from maxproof.evaluation.shared_endpoint import SharedEndpoints, UnitCalls
 from maxproof.evaluation.unit_files import (
     UnitGrades,
