@@ -1,4 +1,4 @@
-"""The simulator's rates are those that are set, whatever the correlation, and follow closed forms where there are any."""
+"""The simulator's rates are those that are set, whatever the correlation, and follow closed forms where there are."""
 
 from __future__ import annotations
 
@@ -84,9 +84,7 @@ def test_false_negatives_of_the_minimum_follow_the_closed_form(rho: float) -> No
     assert near(float(np.mean(found.min(axis=1) < TOP)), 1 - pass_all(0.8, 4, rho))
 
 
-@given(
-    rate=st.floats(0.001, 0.999), samples=st.integers(1, 16), rho=st.floats(0, 0.99), more=st.floats(0, 0.009)
-)
+@given(rate=st.floats(0.001, 0.999), samples=st.integers(1, 16), rho=st.floats(0, 0.99), more=st.floats(0, 0.009))
 @settings(max_examples=40, deadline=None)
 def test_closed_form_lies_between_independence_and_one_sample(
     rate: float, samples: int, rho: float, more: float

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,14 @@ from maxproof.report.blocks import to_html, to_markdown  # noqa: E402
 from maxproof.search.settings import SearchSettings  # noqa: E402
 
 SIZES = SearchSettings()
-WRONG_ONLY = {"skill": -1.5, "difficulty_spread": 0.0, "gap_width": 0.0, "error_width": 9.0, "blocked": 1.0, "slip": 0.0}
+WRONG_ONLY = {
+    "skill": -1.5,
+    "difficulty_spread": 0.0,
+    "gap_width": 0.0,
+    "error_width": 9.0,
+    "blocked": 1.0,
+    "slip": 0.0,
+}
 """Every proof has errors: 1 point."""
 
 app = typer.Typer()
@@ -56,7 +64,7 @@ def test_minimum_over_k_lowers_false_positives_and_raises_false_negatives() -> N
         (negatives, 1, lambda k: 1 - 0.95**k),
     ):
         values = [value for _, value, _, _ in curve.lines["independent"]]
-        assert all((after - before) * direction > 0 for before, after in zip(values, values[1:], strict=False))
+        assert all((after - before) * direction > 0 for before, after in pairwise(values))
         for k, value, low, high in curve.lines["independent"]:
             half = max(high - low, 2e-4)
             assert abs(value - expected(k)) < half, (curve.title, k)
@@ -86,9 +94,7 @@ def test_wrong_stops_of_independent_judges_follow_the_binomial_law() -> None:
     simulator = SimulatorSettings(**WRONG_ONLY, rho=0.0, blind_spot=0.0, pass_error=0.5)
     rate, proofs, problems = 0.5**4, 8, 4000
     for count in (1, 2):
-        found = run(
-            simulator, problems, candidates=proofs, rounds=1, parents=1, stop_at_perfect=count, finalists=2
-        )
+        found = run(simulator, problems, candidates=proofs, rounds=1, parents=1, stop_at_perfect=count, finalists=2)
         none = (1 - rate) ** proofs
         expected = 1 - none - (proofs * rate * (1 - rate) ** (proofs - 1) if count == 2 else 0)
         assert found.wrong_stop.mean() == pytest.approx(expected, abs=4 * (expected / problems) ** 0.5)
@@ -104,13 +110,11 @@ def test_tournament_helps_when_the_rankers_errors_are_its_own_and_hurts_when_the
 # The study
 
 
-def test_every_question_is_answered_and_comes_again(tmp_path: Path) -> None:
+def test_every_question_is_answered_saved_and_read_again(tmp_path: Path) -> None:
     size = StudySize(60, 2)
     result = simulate(SimulatorSettings(), SIZES, size, seed=3)
     assert [question.key for question in result.questions] == list(KEYS)
     assert "summaries" not in KEYS
-    again = simulate(SimulatorSettings(), SIZES, size, seed=3)
-    assert again.questions == result.questions
     for question in result.questions:
         assert question.answer
         for arm in question.arms:
@@ -127,11 +131,12 @@ def test_every_question_is_answered_and_comes_again(tmp_path: Path) -> None:
     assert "http://" not in page.replace("http://www.w3.org", "")
 
 
-def test_one_question_alone_has_the_same_numbers() -> None:
+def test_a_question_has_the_same_numbers_alone_and_again() -> None:
     size = StudySize(50, 1)
     alone = simulate(SimulatorSettings(), SIZES, size, 0, ["perfect"])
     both = simulate(SimulatorSettings(), SIZES, size, 0, ["lazy", "perfect"])
     assert alone.questions == both.questions[1:]
+    assert alone.questions != simulate(SimulatorSettings(), SIZES, size, 1, ["perfect"]).questions
 
 
 def test_lazy_and_eager_differ_in_verifications_only() -> None:
@@ -147,7 +152,7 @@ def test_unknown_and_unmodelled_questions_are_told() -> None:
         simulate(SimulatorSettings(), SIZES, StudySize(10, 1), 0, ["laazy"])
     with pytest.raises(InputError, match="not modelled"):
         simulate(SimulatorSettings(), SIZES, StudySize(10, 1), 0, ["summaries"])
-    with pytest.raises(InputError, match="0.35 does not go"):
+    with pytest.raises(InputError, match="0\\.35 does not go"):
         simulate(SimulatorSettings(slip=0.4), SIZES, StudySize(10, 1), 0, ["equal_budget"])
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from math import sqrt
 from statistics import NormalDist
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from maxproof.evaluation.study.types import Difference
 from maxproof.statistics import wilson
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Z = NormalDist().inv_cdf(0.975)
 
@@ -23,11 +25,11 @@ def mean_interval(values: np.ndarray, scale: float = 1.0) -> tuple[float, float,
     """
     if not len(values):
         raise ValueError("no values")
-    mean = float(values.mean(dtype=np.float64))
+    mean = float(values.mean(dtype=float))
     if float(values.min()) == float(values.max()):
         half = wilson(0, len(values)).high * scale
     else:
-        half = Z * float(values.std(dtype=np.float64, ddof=1)) / sqrt(len(values))
+        half = Z * float(values.std(dtype=float, ddof=1)) / sqrt(len(values))
     return mean, mean - half, mean + half
 
 
@@ -37,13 +39,13 @@ def ratio_interval(parts: np.ndarray, wholes: np.ndarray) -> tuple[float, float,
     The linearised (delta method) interval of a ratio estimator (Cochran, Sampling Techniques, 3rd ed., section 6.3);
     None if the wholes are all 0. In [0, 1].
     """
-    total = float(wholes.sum(dtype=np.float64))
+    total = float(wholes.sum(dtype=float))
     if total == 0:
         return None
-    ratio = float(parts.sum(dtype=np.float64)) / total
+    ratio = float(parts.sum(dtype=float)) / total
     residuals = parts - ratio * wholes
     n = len(parts)
-    spread = float(residuals.std(dtype=np.float64, ddof=1)) if n > 1 else 0.0
+    spread = float(residuals.std(dtype=float, ddof=1)) if n > 1 else 0.0
     half = Z * spread * sqrt(n) / total
     if spread == 0:
         half = wilson(0, round(total)).high
@@ -52,7 +54,7 @@ def ratio_interval(parts: np.ndarray, wholes: np.ndarray) -> tuple[float, float,
 
 def difference(arm: str, against: str, ours: np.ndarray, theirs: np.ndarray, scale: float = 1.0) -> Difference:
     """Paired by problem, both (problems,)."""
-    return Difference(arm, against, *mean_interval(ours.astype(np.float64) - theirs, scale))
+    return Difference(arm, against, *mean_interval(ours.astype(float) - theirs, scale))
 
 
 def told_apart(found: Difference) -> bool:

@@ -14,12 +14,12 @@ the same proofs, and judges say the same of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from math import exp, inf, sqrt
 from statistics import NormalDist
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ Columns = Sequence[int] | Ints
 """Column ids: the same for all rows, or (rows, n) as an array."""
 
 MAX_CACHE_BYTES = 192 * 1024**2
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 class Purpose(IntEnum):
@@ -71,31 +72,47 @@ class Draws:
     def __init__(self, seed: int, block: int, problems: int) -> None:
         self.problems = problems
         self._key = (seed, block)
-        self._kept: dict[tuple[int, int], Floats] = {}
+        self._columns: dict[tuple[int, int], Floats] = {}
+        self._ranges: dict[tuple[int, range], Floats] = {}
+        self._bytes = 0
 
     def column(self, purpose: int, column: int) -> Floats:
         """(problems,)."""
         key = (int(purpose), column)
-        found = self._kept.get(key)
+        found = self._columns.get(key)
         if found is None:
             found = np.random.default_rng((*self._key, *key)).standard_normal(self.problems, dtype=np.float32)
-            if len(self._kept) * self.problems * 4 < MAX_CACHE_BYTES:
-                self._kept[key] = found
+            self._keep(self._columns, key, found)
         return found
 
     def columns(self, purpose: int, columns: Columns, rows: Ints | None = None) -> Floats:
         """(rows, columns); all problems without `rows`."""
         every = np.arange(self.problems) if rows is None else rows
+        if isinstance(columns, range):
+            return self._range(purpose, columns)[every]
         if not isinstance(columns, np.ndarray):
-            found = np.empty((len(every), len(columns)), dtype=np.float32)
-            for index, column in enumerate(columns):
-                found[:, index] = self.column(purpose, column)[every]
-            return found
+            return np.stack([self.column(purpose, column)[every] for column in columns], axis=1)
         found = np.empty(columns.shape, dtype=np.float32)
         for own in np.unique(columns).tolist():
             at, place = np.nonzero(columns == own)
             found[at, place] = self.column(purpose, own)[every[at]]
         return found
+
+    def _range(self, purpose: int, columns: range) -> Floats:
+        """All problems' draws, kept: policies ask for the same ranges."""
+        key = (int(purpose), columns)
+        found = self._ranges.get(key)
+        if found is None:
+            found = np.empty((self.problems, len(columns)), dtype=np.float32)
+            for place, column in enumerate(columns):
+                found[:, place] = self.column(purpose, column)
+            self._keep(self._ranges, key, found)
+        return found
+
+    def _keep(self, kept: dict[_Key, Floats], key: _Key, found: Floats) -> None:
+        if self._bytes + found.nbytes <= MAX_CACHE_BYTES:
+            self._bytes += found.nbytes
+            kept[key] = found
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,7 +222,10 @@ def _offspring(archive: Archive, rows: Ints, chosen: Ints, first: int, kinds: tu
         columns = range(first + place, first + 2 * size, 2)
         both.append((model.patch if kind == "patch" else model.rewrite)(rows, columns, sires))
     woven = Proofs(
-        *(np.stack([getattr(one, name) for one in both], axis=2).reshape(len(rows), -1) for name in Proofs.__slots__)
+        *(
+            np.stack([getattr(one, name) for one in both], axis=2).reshape(len(rows), 2 * size)
+            for name in Proofs.__slots__
+        )
     )
     archive.add(rows, first, woven, np.repeat(chosen >= 0, 2, axis=1))
 
