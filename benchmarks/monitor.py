@@ -5,7 +5,7 @@
                   costs at least
     json + re     the plain way, on the first rollouts: a line at a time with `json` and `re`, the same kinds of counts
 
-Each is a process of its own, timed inside after its imports. Memory is the process's peak resident set (VmHWM). Four
+Each is a process of its own, timed inside after its imports. Memory is the process's peak resident set (VmHWM). Ten
 times the rollouts, in as many steps, must not need more of it. Files are written to a temporary folder, just before
 they are read, so that they are in the page cache where that holds them.
 
@@ -134,10 +134,10 @@ _KINDS: dict[str, Callable[[Path], int]] = {
 
 
 def run(quick: bool, rollouts: int | None = None) -> None:
-    """Prints a row for each way, format and size: `rollouts` and a quarter of it."""
+    """Prints a row for each way, format and size: `rollouts` and a tenth of it."""
     large = rollouts or (20_000 if quick else 100_000)
     rows = []
-    for size in (large // 4, large):
+    for size in (large // 10, large):
         with tempfile.TemporaryDirectory(prefix="maxproof-benchmark-") as folder:
             jsonl, parquet = Path(folder, "rollouts.jsonl"), Path(folder, "rollouts.parquet")
             _child("write", jsonl, str(size))

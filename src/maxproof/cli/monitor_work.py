@@ -158,9 +158,9 @@ def _demo(kind: str) -> Iterator[Batch]:
 
     start, end = DEMO_CHANGE
     if kind == "drift":
-        rows = drifting(DEMO_STEPS, 0, start=start, end=end, groups=8)
+        rows = drifting(DEMO_STEPS, 0, start=start, end=end, groups=8, samples=4)
     else:
-        rows = stationary(DEMO_STEPS, 0, groups=8)
+        rows = stationary(DEMO_STEPS, 0, groups=8, samples=4)
     for _, step in groupby(rows, key=lambda row: row["step"]):
         yield frame_of(list(step), MAPS["maxproof"])
 

@@ -23,11 +23,11 @@ from maxproof.monitor.types import Alarm, Report, Signal
 from maxproof.problems.errors import InputError, nearest
 
 PREFIX = "monitor"
-_QUIET: Mapping[str, Mapping[str, object]] = {
+_OPTIONS: Mapping[str, Mapping[str, object]] = {
     "trackio": {"embed": False, "auto_log_cpu": False, "auto_log_gpu": False},
     "wandb": {},
 }
-"""What `init` of each tracker is given so that it logs the readings and nothing else."""
+"""More for `init` of each tracker; trackio would log the load of the machine too."""
 
 
 class Sink(Protocol):
@@ -139,7 +139,7 @@ class TrackerSink:
         # Standard output is for the report; trackers greet there.
         with redirect_stdout(sys.stderr):
             self._tracker: Any = importlib.import_module(module)
-            self._run: Any = self._tracker.init(project=project, **({"name": name} if name else {}), **_QUIET[module])
+            self._run: Any = self._tracker.init(project=project, **({"name": name} if name else {}), **_OPTIONS[module])
 
     def scalars(self, step: int, values: Mapping[str, float]) -> None:
         """One row."""

@@ -21,7 +21,7 @@ from maxproof.report.html import environment, style_sheet
 CHART_STYLE = """
 .chart{display:inline-block;margin:.4rem .8rem .4rem 0}
 .chart figcaption{font-size:.85rem;font-weight:600}
-.chart figcaption{color:var(--ink);margin:0 0 .3rem}
+.chart figcaption{color:var(--ink);margin:0 0 .3rem;max-width:340px;column-gap:.7rem}
 .chart figcaption small{font-weight:400;color:var(--quiet)}
 .chart.alarmed{border-color:var(--bad);border-width:2px}
 .series{fill:none;stroke-width:2;stroke-linecap:round;stroke-linejoin:round}
