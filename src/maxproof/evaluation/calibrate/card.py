@@ -20,6 +20,7 @@ from maxproof.evaluation.calibrate.types import (
     by_mean,
     by_min,
     judge_names,
+    was_asked,
 )
 from maxproof.statistics import Rate
 from maxproof.verifier.types import MAX_POINTS
@@ -99,9 +100,9 @@ def make_card(evidence: Evidence, settings: CardSettings | None = None) -> Card:
     confidence, seed, pass_at = settings.confidence, settings.seed, settings.pass_at
     minimum = by_min(pass_at)
     rules: list[tuple[str, Rule, float]] = [(name, by_judge(name), pass_at) for name in names]
-    rules.append((MIN, minimum, pass_at))
+    panel_rules: list[tuple[str, Rule, float]] = [(MIN, minimum, pass_at)]
     if len(names) > 1:
-        rules += [(MEAN, by_mean, settings.mean_at), (MAJORITY, by_majority(pass_at), float(MAX_POINTS))]
+        panel_rules += [(MEAN, by_mean, settings.mean_at), (MAJORITY, by_majority(pass_at), float(MAX_POINTS))]
 
     def sliced(name: str, chosen: Iterable[Judged]) -> Slice:
         some = tuple(chosen)
@@ -118,7 +119,7 @@ def make_card(evidence: Evidence, settings: CardSettings | None = None) -> Card:
         )
 
     def panel(right: bool) -> PanelErrors | None:
-        return panel_errors(proofs, names, right, pass_at, confidence, seed) if len(names) > 1 else None
+        return panel_errors(proofs, names, right, pass_at, confidence) if len(names) > 1 else None
 
     return Card(
         settings=settings,
@@ -128,11 +129,14 @@ def make_card(evidence: Evidence, settings: CardSettings | None = None) -> Card:
         unused=dict(evidence.unused),
         counts=_counts(evidence.proofs),
         judges=names,
-        rules=tuple(rule_rates(name, rule, at, proofs, confidence, seed) for name, rule, at in rules),
+        rules=(
+            *(rule_rates(name, rule, at, proofs, confidence, seed, was_asked(name)) for name, rule, at in rules),
+            *(rule_rates(name, rule, at, proofs, confidence, seed) for name, rule, at in panel_rules),
+        ),
         on_wrong=panel(False),
         on_right=panel(True),
         draws=draws(proofs, minimum, pass_at, confidence, seed),
-        sweeps={name: sweep(rule, proofs, confidence) for name, rule, _ in rules if name != MAJORITY},
+        sweeps={name: sweep(rule, proofs, confidence) for name, rule, _ in (*rules, *panel_rules) if name != MAJORITY},
         lengths=_lengths(proofs, settings.length_bins, sliced),
         styles=_styles(proofs, sliced),
         labels=tuple(

@@ -15,18 +15,14 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import prod, sqrt
-from random import Random
-from statistics import fmean
+from math import atanh, fsum, prod, sqrt, tanh
+from statistics import NormalDist, fmean
 
-from maxproof.evaluation.bootstrap import RESAMPLES
 from maxproof.evaluation.calibrate.types import Judged
 from maxproof.statistics import Rate, joint_error_rate, wilson
 
-MIN_DEFINED = 0.9
-"""Of the resamples; with fewer in which phi is defined, it has no interval."""
-
 _Table = Counter[tuple[bool, bool]]
+_CELLS = ((True, True), (True, False), (False, True), (False, False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +32,7 @@ class PairErrors:
     Attributes:
         both: rate at which both err. product: what that would be if they were independent.
         phi, rho: see the module; None where a judge always or never errs.
-        low, high: of phi, from resampling problems; None where that says nothing.
+        low, high: of phi, from leaving out one problem at a time; None where that says nothing.
     """
 
     first: str
@@ -71,7 +67,7 @@ class PanelErrors:
 
 
 def panel_errors(
-    proofs: Sequence[Judged], names: Sequence[str], right: bool, pass_at: float, confidence: float, seed: int
+    proofs: Sequence[Judged], names: Sequence[str], right: bool, pass_at: float, confidence: float
 ) -> PanelErrors:
     """How the judges err together on the proofs that are `right`, or on those that are not."""
     rows: list[tuple[str, dict[str, bool]]] = []
@@ -83,7 +79,7 @@ def panel_errors(
                 }
                 if errors:
                     rows.append((proof.problem, errors))
-    pairs = tuple(_pair(first, second, rows, confidence, seed) for first, second in combinations(names, 2))
+    pairs = tuple(_pair(first, second, rows, confidence) for first, second in combinations(names, 2))
     whole = [errors for _, errors in rows if len(errors) == len(names)]
     rates = [fmean(errors[name] for errors in whole) for name in names] if whole else []
     rhos = [pair.rho for pair in pairs if pair.rho is not None]
@@ -101,14 +97,12 @@ def panel_errors(
 
 def phi_of(table: Mapping[tuple[bool, bool], int]) -> float | None:
     """phi of a two by two table of counts; None where a row or a column is empty."""
-    a, b, c, d = (table.get(key, 0) for key in ((True, True), (True, False), (False, True), (False, False)))
+    a, b, c, d = (table.get(key, 0) for key in _CELLS)
     below = (a + b) * (c + d) * (a + c) * (b + d)
     return (a * d - b * c) / sqrt(below) if below else None
 
 
-def _pair(
-    first: str, second: str, rows: Sequence[tuple[str, Mapping[str, bool]]], confidence: float, seed: int
-) -> PairErrors:
+def _pair(first: str, second: str, rows: Sequence[tuple[str, Mapping[str, bool]]], confidence: float) -> PairErrors:
     tables: dict[str, _Table] = defaultdict(Counter)
     for problem, errors in rows:
         if first in errors and second in errors:
@@ -122,25 +116,32 @@ def _pair(
     both = wilson(table[True, True], total, confidence)
     phi = phi_of(table)
     rho = (both.value - p * q) / (min(p, q) - p * q) if phi is not None else None
-    low, high = _interval(list(tables.values()), confidence, seed) if phi is not None else (None, None)
+    low, high = _interval(list(tables.values()), confidence) if phi is not None else (None, None)
     return PairErrors(first, second, both, p * q, phi, rho, low, high)
 
 
-def _interval(tables: Sequence[_Table], confidence: float, seed: int) -> tuple[float | None, float | None]:
-    """Percentiles of phi over resampled problems (a cluster bootstrap)."""
-    if len(tables) < 2:
+def _interval(tables: Sequence[_Table], confidence: float) -> tuple[float | None, float | None]:
+    """phi plus and minus its error from leaving out one problem at a time, on Fisher's z scale.
+
+    The delete-one jackknife over clusters (B. Efron, "The Jackknife, the Bootstrap and Other Resampling Plans", 1982,
+    chapter 3); none with fewer than two problems, with |phi| = 1, or where a problem can't be left out.
+    """
+    whole: _Table = Counter()
+    for table in tables:
+        whole.update(table)
+    phi = phi_of(whole)
+    # Problems with the same table change phi in the same way.
+    kinds = Counter(tuple(table[key] for key in _CELLS) for table in tables)
+    left: list[tuple[float, int]] = []
+    for cells, count in kinds.items():
+        found = phi_of({key: whole[key] - cell for key, cell in zip(_CELLS, cells, strict=True)})
+        if found is None or abs(found) >= 1:
+            return None, None
+        left.append((atanh(found), count))
+    if phi is None or abs(phi) >= 1 or len(tables) < 2:
         return None, None
-    random = Random(seed)
-    keys = ((True, True), (True, False), (False, True), (False, False))
-    cells = [tuple(table[key] for key in keys) for table in tables]
-    found: list[float] = []
-    for _ in range(RESAMPLES):
-        sums = [sum(column) for column in zip(*random.choices(cells, k=len(cells)), strict=True)]
-        phi = phi_of(dict(zip(keys, sums, strict=True)))
-        if phi is not None:
-            found.append(phi)
-    if len(found) < MIN_DEFINED * RESAMPLES:
-        return None, None
-    found.sort()
-    tail = (1 - confidence) / 2
-    return found[int(tail * len(found))], found[min(len(found) - 1, int((1 - tail) * len(found)))]
+    total = len(tables)
+    mean = fsum(value * count for value, count in left) / total
+    error = sqrt((total - 1) / total * fsum(count * (value - mean) ** 2 for value, count in left))
+    half = NormalDist().inv_cdf(0.5 + confidence / 2) * error
+    return tanh(atanh(phi) - half), tanh(atanh(phi) + half)

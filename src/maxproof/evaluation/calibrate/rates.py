@@ -7,11 +7,11 @@ allows for that. It is left out where it could say nothing: with one problem, or
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from maxproof.evaluation.bootstrap import ratio_interval
-from maxproof.evaluation.calibrate.types import Judged, Rule
+from maxproof.evaluation.calibrate.types import Judged, Rule, Sample
 from maxproof.statistics import Rate, wilson
 
 
@@ -39,7 +39,8 @@ class RuleRates:
         false_positive: share of the scored judgements of wrong proofs that pass.
         false_negative: share of the scored judgements of right proofs that fail.
         wrong_passes: share of the passes that are of wrong proofs; depends on how many wrong proofs there are.
-        not_scored_wrong, not_scored_right: judgements of wrong and of right proofs without points.
+        not_scored_wrong, not_scored_right: judgements of wrong and of right proofs that were asked for and have no
+            points.
         auc: chance that a right proof gets more points than a wrong one, ties half; None without both.
     """
 
@@ -69,16 +70,22 @@ def measure(outcomes: Iterable[tuple[str, bool]], confidence: float, seed: int) 
 
 
 def rule_rates(
-    name: str, rule: Rule, pass_at: float, proofs: Sequence[Judged], confidence: float, seed: int
+    name: str,
+    rule: Rule,
+    pass_at: float,
+    proofs: Sequence[Judged],
+    confidence: float,
+    seed: int,
+    asked: Callable[[Sample], bool] = lambda sample: True,
 ) -> RuleRates:
-    """All rates of a rule that passes what has `pass_at` points or more."""
+    """All rates of a rule that passes what has `pass_at` points or more; `asked`: the samples that it is about."""
     scored: dict[bool, list[tuple[str, float]]] = {True: [], False: []}
     missing: Counter[bool] = Counter()
     for proof in proofs:
         for sample in proof.samples:
             points = rule(sample)
             if points is None:
-                missing[proof.right] += 1
+                missing[proof.right] += asked(sample)
             else:
                 scored[proof.right].append((proof.problem, points))
     passes = [(problem, not right) for right in (False, True) for problem, points in scored[right] if points >= pass_at]

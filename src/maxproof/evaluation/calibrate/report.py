@@ -120,9 +120,9 @@ def _together(wrong: PanelErrors, right: PanelErrors) -> Section:
     pairs = Table(
         ("pair", "phi", "rho", "both", "if independent"),
         tuple(rows),
-        "phi: correlation of two judges' errors, with an interval from resampling problems. rho: the share of what "
-        "they could have in common that they do; 0: independent, 1: the same draw. Undefined: a judge always or never "
-        "errs.",
+        "phi: correlation of two judges' errors, with an interval from leaving out one problem at a time. rho: the "
+        "share of what they could have in common that they do; 0: independent, 1: the same draw. Undefined: a judge "
+        "always or never errs.",
     )
     modelled = "none" if wrong.modelled_all is None else _percent(wrong.modelled_all)
     panel_table = Table(

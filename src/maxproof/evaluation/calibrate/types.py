@@ -111,6 +111,11 @@ def by_judge(name: str) -> Rule:
     return lambda sample: sample.points.get(name)
 
 
+def was_asked(name: str) -> Callable[[Sample], bool]:
+    """Whether one judge was asked for a sample: he is not where layer 1 stopped it, or for want of a rubric."""
+    return lambda sample: name in sample.points
+
+
 def by_min(pass_at: float) -> Rule:
     """The minimum over the judges: a scored judge below `pass_at` decides; a pass needs every judge."""
 

@@ -1,0 +1,276 @@
+"""Graded proofs, replayed verdicts, logs, and the command that makes a card of them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from maxproof.cli.calibrate import calibrate
+from maxproof.evaluation.calibrate.card import MIN, make_card
+from maxproof.evaluation.calibrate.graded import read_graded
+from maxproof.evaluation.calibrate.replay import judged, read_verdicts, verdicts_text
+from maxproof.evaluation.calibrate.style import styles_of
+from maxproof.evaluation.calibrate.transcripts import CAUTION, REPORT, YES_NO, read_transcripts, stated_points
+from maxproof.evaluation.calibrate.types import Graded, Sample
+from maxproof.problems import InputError, Problem
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "calibrate"
+TRANSCRIPTS = Path(__file__).parents[3] / "shared" / "data" / "imo2025-transcripts.jsonl"
+
+
+def lines(path: Path, *rows: object) -> Path:
+    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
+    return path
+
+
+# --- graded proofs ----------------------------------------------------------------------------------------------------
+
+
+def test_grades_are_points_or_yes_and_no(tmp_path: Path) -> None:
+    file = lines(
+        tmp_path / "g.jsonl",
+        {"id": "a", "problem": "P", "proof": "text\r\nmore", "points": 7, "style": "terse", "extra": [1]},
+        {"Proof ID": "b", "Problem-ID": "P", "solution": "t", "grade": "6.5"},
+        {"id": "c", "problem": "P", "text": "t", "correct": True},
+        {"id": "d", "problem": "P", "text": "t", "correct": "No", "points": 7},
+        {"problem": "P", "text": "t", "points": 0},
+        {"id": "f", "statement": "Prove it.", "proof": "t", "points": 3},
+    )
+    found = read_graded(file, 6.5)
+    assert [graded.right for graded in found] == [True, True, True, False, False, False]
+    assert (found[0].text, found[0].label) == ("text\nmore", "terse")
+    assert found[4].id == "line 5"
+    assert (found[5].problem, found[5].statement) == ("Prove it.", "Prove it.")
+    assert [graded.right for graded in read_graded(file, 7)][1] is False
+
+
+def test_csv_and_problems(tmp_path: Path) -> None:
+    file = tmp_path / "g.csv"
+    file.write_text("problem,proof,correct,group\nP1,first,yes,x\nP2,second,0,\n")
+    found = read_graded(file, 7, {"P1": Problem("P1", "One."), "P2": Problem("P2", "Two.")})
+    assert [(graded.statement, graded.right, graded.label) for graded in found] == [
+        ("One.", True, "x"),
+        ("Two.", False, ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"proof": "t", "points": 1}, "problem: names no problem"),
+        ({"problem": "P", "proof": "t"}, "points: has no grade"),
+        ({"problem": "P", "points": 8}, "points: expected a number from 0 to 7"),
+        ({"problem": "P", "points": "nan"}, "points: expected a number from 0 to 7"),
+        ({"problem": "P", "points": True}, "points: expected a number from 0 to 7"),
+        ({"problem": "P", "points": [7]}, "points: expected a number from 0 to 7"),
+        ({"problem": "P", "correct": "perhaps"}, "correct: expected yes or no"),
+        ({"problem": "P", "proof": ["t"], "points": 1}, "proof: expected text"),
+        ("{", "not JSON"),
+        ("[" * 100_000, "JSON"),
+    ],
+)
+def test_a_bad_row_is_named(tmp_path: Path, row: object, message: str) -> None:
+    file = lines(tmp_path / "g.jsonl", {"problem": "P", "points": 1}, row)
+    with pytest.raises(InputError) as caught:
+        read_graded(file, 7)
+    assert message in str(caught.value)
+    assert "g.jsonl:2" in str(caught.value)
+
+
+def test_ids_and_problems_must_fit(tmp_path: Path) -> None:
+    twice = lines(tmp_path / "g.jsonl", *[{"id": "a", "problem": "P", "points": 1}] * 2)
+    with pytest.raises(InputError, match="'a' is given twice"):
+        read_graded(twice, 7)
+    with pytest.raises(InputError, match=r"no problem 'P'.*did you mean P1"):
+        read_graded(lines(tmp_path / "h.jsonl", {"problem": "P", "points": 1}), 7, {"P1": Problem("P1", "One.")})
+    with pytest.raises(InputError, match="no graded proof"):
+        read_graded(lines(tmp_path / "i.jsonl"), 7)
+    with pytest.raises(InputError, match="unknown suffix"):
+        read_graded(tmp_path / "g.md", 7)
+
+
+# --- replayed verdicts ------------------------------------------------------------------------------------------------
+
+
+def test_verdicts_are_points_labels_or_passes(tmp_path: Path) -> None:
+    file = lines(
+        tmp_path / "v.jsonl",
+        {"proof": "p", "judge": "a", "points": 5.5},
+        {"proof": "p", "judge": "b", "verdict": "minor_gaps", "sample": 0},
+        {"proof": "p", "judge": "c", "passed": True},
+        {"proof": "p", "judge": "a", "sample": 1, "points": None},
+        {"proof": "q", "sample": 3, "filtered": True},
+    )
+    found = read_verdicts(file, ["p", "q", "r"])
+    assert found["p"] == (Sample({"a": 5.5, "b": 6.0, "c": 7.0}), Sample({"a": None, "b": None, "c": None}))
+    assert found["q"] == (Sample({}, filtered=True),)
+    assert "r" not in found
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"proof": "x", "judge": "a", "points": 1}], "v.jsonl:1: proof: no graded proof 'x'"),
+        ([{"proof": "p", "judge": "a", "points": 9}], "points: "),
+        ([{"proof": "p", "judge": "a", "verdict": "fine"}], "verdict: "),
+        ([{"proof": "p", "points": 1}], "judge: names no judge"),
+        ([{"proof": "p", "judge": "a"}] * 2, "v.jsonl:2: judge: sample 0 of 'p' has a verdict already"),
+        (
+            [{"proof": "p", "judge": "a"}, {"proof": "p", "filtered": True}],
+            "stopped by layer 1, but a judge has seen it",
+        ),
+        ([{"proof": "p", "filtered": True}, {"proof": "p", "judge": "a"}], "has a verdict already"),
+        ([{"proof": "p", "judge": "a", "sample": 10**9}], "sample: "),
+        (["[" * 10_000], "v.jsonl:1"),
+        ([], "no verdict in the file"),
+    ],
+)
+def test_a_verdict_that_says_nothing_is_refused(tmp_path: Path, rows: list[object], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_verdicts(lines(tmp_path / "v.jsonl", *rows), ["p"])
+    assert message in str(caught.value)
+
+
+def test_what_is_written_reads_back(tmp_path: Path) -> None:
+    samples = (Sample({"a": 7.0, "b": None}), Sample({}, filtered=True), Sample({"a": 0.0, "b": 6.0}))
+    proof = judged(Graded("p", "q", True, "Text."), samples)
+    file = tmp_path / "v.jsonl"
+    file.write_text(verdicts_text([proof]))
+    assert read_verdicts(file, ["p"])["p"] == samples
+
+
+def test_styles_are_what_layer_2_takes_off() -> None:
+    assert styles_of("x = 1, so we are done.") == frozenset()
+    assert {"opening", "heading"} <= styles_of("Here is a complete proof.\n\n## Claim of the day\n\nLet $x = 1$. Done.")
+
+
+# --- logs -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("verdict", "points"),
+    [
+        ("**Final Verdict:** The solution is correct.", 7.0),
+        ("Final Verdict: The solution is **invalid** because of gaps.", 0.0),
+        ("**Final verdict**\nThe solution contains a Critical Error.", 0.0),
+        ("Final Verdict: The solution's approach is viable but contains a Justification Gap.", 6.0),
+        ("Final Verdict: The solution is largely correct, but it contains one minor Justification Gap.", 6.0),
+        ("Final Verdict: The solution is incomplete.", 0.0),
+        ("Final Verdict: A single, clear sentence.", None),
+        ("The solution is correct.", None),
+        ("", None),
+    ],
+)
+def test_the_stated_verdict_of_a_report(verdict: str, points: float | None) -> None:
+    assert stated_points(f"### Summary ###\n\n{verdict}\n\nMore.") == points
+
+
+def log(kinds: str, model: str = "m", problem: str = "p", start: int = 0) -> list[dict[str, object]]:
+    """P a proof, v a report, y and n its answers, ? another answer."""
+    names = {"P": "proof", "v": "verification"}
+    texts = {"P": "A proof.", "v": "Final Verdict: The solution is correct.", "y": "Yes", "n": "no", "?": "maybe"}
+    return [
+        {"model": model, "problem": problem, "seq": start + n, "kind": names.get(k, "yes_no"), "text": texts[k]}
+        for n, k in enumerate(kinds)
+    ]
+
+
+def test_a_log_settles_on_its_last_proof(tmp_path: Path) -> None:
+    rows = log("PPvyvnPv?Pvyvy") + log("Pvyvn", "other")
+    evidence = read_transcripts(lines(tmp_path / "t.jsonl", *reversed(rows)))
+    assert [(proof.right, len(proof.samples)) for proof in evidence.proofs if proof.label == "m"] == [
+        (False, 2),
+        (False, 1),
+        (True, 2),
+    ]
+    assert [proof.right for proof in evidence.proofs if proof.label == "other"] == [False]
+    assert evidence.unused == {"proofs without a verification": 1}
+    assert evidence.caution == CAUTION
+    card = make_card(evidence)
+    assert card.rule(YES_NO).false_positive.rate.successes == 2
+    assert card.rule(YES_NO).false_positive.rate.total == 4
+    assert card.rule(YES_NO).not_scored_wrong == 1
+    assert card.rule(REPORT).false_positive.rate.value == 1.0
+
+
+def test_a_log_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no proof stands before it"):
+        read_transcripts(lines(tmp_path / "t.jsonl", *log("vy")))
+    with pytest.raises(InputError, match="no verified proof"):
+        read_transcripts(lines(tmp_path / "t.jsonl", *log("PP")))
+    with pytest.raises(InputError, match=r"t.jsonl:1: kind"):
+        read_transcripts(lines(tmp_path / "t.jsonl", {**log("P")[0], "kind": "hint"}))
+
+
+@pytest.mark.skipif(not TRANSCRIPTS.exists(), reason="needs ../shared/data/imo2025-transcripts.jsonl")
+def test_the_real_logs_make_a_card() -> None:
+    evidence = read_transcripts(TRANSCRIPTS)
+    answers = Counter(
+        json.loads(line)["text"].strip().lower()
+        for line in TRANSCRIPTS.read_text().splitlines()
+        if '"kind": "yes_no"' in line
+    )
+    card = make_card(evidence)
+    rates = card.rule(YES_NO)
+    assert rates.false_positive.rate.total + rates.false_negative.rate.total == sum(answers.values()) == 167
+    passes = rates.wrong_passes.rate
+    assert passes.total == answers["yes"]
+    # Every log of these ends with five passes in a row, by which it settles.
+    assert (card.counts.right, rates.false_negative.rate.successes) == (10, 0)
+    assert passes.total - passes.successes == 50
+    assert rates.not_scored_right == rates.not_scored_wrong == 0
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    app = typer.Typer()
+    app.command()(calibrate)
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return result.exit_code, result.output
+
+
+def test_the_shipped_proofs_verified_and_replayed(tmp_path: Path) -> None:
+    proofs, problems = EXAMPLES / "lab-proofs.jsonl", EXAMPLES / "lab-problems.jsonl"
+    asked = tmp_path / "asked"
+    code, output = run(proofs, "--problems", problems, "--judges", "lab-panel", "-K", 2, "-o", asked, "--json")
+    assert code == 0
+    card = json.loads(output)
+    assert card["counts"]["judgements"] == 240
+    assert {path.name for path in asked.iterdir()} == {"card.json", "card.md", "card.html", "verdicts.jsonl"}
+    again = tmp_path / "again"
+    code, output = run(proofs, "--verdicts", asked / "verdicts.jsonl", "-o", again, "--json")
+    assert code == 0
+    replayed = json.loads(output)
+    for name in ("rules", "draws", "on_wrong", "on_right", "sweeps", "lengths", "styles", "counts"):
+        assert replayed[name] == card[name], name
+    assert (again / "verdicts.jsonl").read_text() == (asked / "verdicts.jsonl").read_text()
+
+
+def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    graded = lines(tmp_path / "g.jsonl", {"id": "a", "problem": "P", "points": 1})
+    for arguments, message in (
+        ((), "expected either PROOFS or --transcripts"),
+        ((graded, "--judges", "lab-panel"), "has no text"),
+        ((graded, "--pass-at", 9), "--pass-at"),
+        (("--transcripts", graded, "--verdicts", graded), "transcripts bring their own"),
+    ):
+        code, output = run(*arguments, "-o", out)
+        assert code == 2
+        assert message in output
+    assert not out.exists()
+
+
+def test_no_scored_verdict_is_not_scored(tmp_path: Path) -> None:
+    graded = lines(tmp_path / "g.jsonl", {"id": "a", "problem": "P", "points": 1})
+    verdicts = lines(tmp_path / "v.jsonl", {"proof": "a", "judge": "j", "points": None})
+    code, output = run(graded, "--verdicts", verdicts, "-o", tmp_path / "out")
+    assert code == 6
+    assert f"| {MIN} | none |" in output
