@@ -71,16 +71,28 @@ async def test_a_search_without_budget_ends_with_the_tournament_over_round_0() -
     assert outcome.picked is not None
 
 
-async def test_best_of_is_the_search_without_rounds_or_summaries() -> None:
-    for seed in range(5):
-        world = World(seed)
-        settings = SMALL.model_copy(update={"rounds": 0})
-        result = await search(settings, prompted_roles(PROBLEM, settings, VERIFIER, Scripted(world)))
-        caller = Scripted(world)
-        outcome = await best_of.run(PROBLEM, SMALL, VERIFIER, caller, unlimited)
-        assert outcome.picked == result.winner
-        assert outcome.argmax == highest(map(result.standing, result.finalists))
-        assert set(caller.count()) == {"generate", "verify", "rank"}
+@pytest.mark.parametrize("grown", [4, 6])
+async def test_best_of_is_the_search_without_rounds_or_summaries(grown: int) -> None:
+    """Whatever the budget lets it grow to."""
+    for seed in range(12):
+        world = World(seed, failing=0.05, unreadable=0.1)
+        settings = SMALL.model_copy(update={"rounds": 0, "candidates": grown, "summaries": False})
+        beside = Scripted(world)
+        result = await search(settings, prompted_roles(PROBLEM, settings, VERIFIER, beside))
+        for left in (unlimited, lambda: True, lambda: False):
+            caller = Scripted(world)
+            limit = grown if left() else SMALL.candidates
+            if not left() and grown != 2 * SMALL.parents:
+                continue
+            chosen = SMALL.model_copy(update={"candidates": limit})
+            outcome = await best_of.run(PROBLEM, chosen, VERIFIER, caller, left)
+            assert outcome.picked == result.winner
+            assert outcome.argmax == highest(map(result.standing, result.finalists))
+            assert [a.id for a in outcome.attempts] == [s.candidate.id for s in result.standings]
+            assert caller.count()["summarise"] == 0
+            assert {c.address for c in beside.asked} <= {c.address for c in caller.asked}
+            if left is unlimited:
+                assert {c.address for c in caller.asked} == {c.address for c in beside.asked}
 
 
 async def test_best_of_grows_while_the_budget_lasts_and_plays_one_tournament() -> None:
