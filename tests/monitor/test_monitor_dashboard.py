@@ -10,7 +10,9 @@ import pytest
 
 pytest.importorskip("polars", reason="needs the extra monitor")
 
-from monitor_reports import HOSTILE, OFF, alarm, report
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from monitor_reports import HOSTILE, OFF, alarm, example, report
 
 from maxproof.monitor import dashboard
 from maxproof.monitor.dashboard import MAX_EXAMPLE_CHARS, MAX_POINTS, to_dashboard
@@ -94,6 +96,19 @@ def test_the_outcome_in_words(made: Report, box: str, said: str) -> None:
     page = Page(to_dashboard(made))
     assert box in page.classes()
     assert said in page.texts("p")
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from([HOSTILE, "</pre>", "-->", "]]>", "&lt;"]))
+def test_no_text_changes_what_the_page_is_made_of(text: str) -> None:
+    def page(said: str) -> list[tuple[str, dict[str, str | None]]]:
+        shown = replace(example(), text=said, problem=said)
+        raised = replace(alarm(), examples=(shown,), detail=f"x{said}")
+        made = replace(report(raised, steps=21), source=said, off={Signal.DISAGREEMENT: said}, skipped={f"a {said}": 1})
+        elements = Page(to_dashboard(made)).elements
+        return [(tag, {**attributes, "content": None}) for tag, attributes in elements]
+
+    assert page(text) == page("harmless")
 
 
 def test_every_signal_has_a_chart_or_a_reason_and_a_definition() -> None:

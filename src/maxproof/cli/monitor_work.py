@@ -205,6 +205,7 @@ def _follow(work: MonitorWork, exporters: Sequence[Exporter]) -> Report:
         known: set[tuple[str, str, int]] = set()
         idle_since = time.monotonic()
         while not stopped.is_set():
+            begun = time.monotonic()
             if follower.look():
                 report = _report(follower.stats, follower.skipped, work, growing=True)
                 view.show(report)
@@ -220,7 +221,8 @@ def _follow(work: MonitorWork, exporters: Sequence[Exporter]) -> Report:
                 idle_since = time.monotonic()
             elif work.until_idle is not None and time.monotonic() - idle_since >= work.until_idle:
                 break
-            stopped.wait(POLL_S)
+            # A long run's report takes a while: most of the time is left to others.
+            stopped.wait(max(POLL_S, 4 * (time.monotonic() - begun)))
     _tell_skipped(follower.skipped, work)
     return _report(follower.stats, follower.skipped, work)
 
