@@ -159,6 +159,9 @@ def _row(kind: str, path: Path, size: int) -> tuple[object, ...]:
     read, seconds = found["rollouts"], found["seconds"]
     if read != (min(size, PLAIN_SAMPLE) if kind == "json + re" else size):
         raise RuntimeError(f"{kind} read {read} of {size} rollouts")
+    console.print(
+        f"{kind}, {path.name}: {read:,} rollouts in {seconds:.1f} s, peak {found['peak_mb']:.0f} MB", style="dim"
+    )
     speed = read / seconds
     megabytes = round(path.stat().st_size / 1e6)
     text = round(speed * TEXT_CHARS / 1e6)

@@ -154,6 +154,7 @@ def test_a_bad_line_is_named_and_costs_only_itself(quiet_file: Path) -> None:
         (["{file}", "--until-idle", "3"], "only with --follow"),
         (["{file}", "--export", "tensorbord=x"], "did you mean tensorboard"),
         (["{file}", "--out", "no/such/folder/page.html"], "no such folder"),
+        (["{file}", "--out", "{file}"], "expected a name that ends in .html"),
         (["{file}", "--phrases", "no/such/folder"], "no/such/folder"),
     ],
 )

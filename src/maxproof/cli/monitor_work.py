@@ -97,8 +97,11 @@ def _check(work: MonitorWork) -> None:
         raise InputError("made rollouts do not grow", field="--demo", hint="leave out --follow")
     if work.until_idle is not None and not work.follow:
         raise InputError("only with --follow", field="--until-idle")
-    if work.out is not None and not work.out.is_dir() and work.out.suffix and not work.out.parent.is_dir():
-        raise InputError("no such folder", file=work.out.parent, field="--out")
+    if work.out is not None and not work.out.is_dir() and work.out.suffix:
+        if work.out.suffix not in (".html", ".htm"):  # a rollout file is soon named by mistake
+            raise InputError("expected a name that ends in .html, or a folder", file=work.out, field="--out")
+        if not work.out.parent.is_dir():
+            raise InputError("no such folder", file=work.out.parent, field="--out")
 
 
 def _exporter(target: str) -> Exporter:
