@@ -224,7 +224,7 @@ def test_measured_results_are_reported_too(tmp_path: Path) -> None:
     sections = study_sections(result)
     html, text = to_html("k", "t", "s", sections), to_markdown("t", "s", sections)
     assert "<b>MaxProof</b>" not in html
-    assert "measured with real calls" in text
+    assert "measured on a real model" in text
     assert "25.0%" in text
     assert "one \\| proof" in text
     assert "+1.000 [-0.500, +2.500]" in text
@@ -242,7 +242,7 @@ def test_measured_results_are_reported_too(tmp_path: Path) -> None:
     ],
 )
 def test_a_damaged_study_is_refused(tmp_path: Path, text: str | None, said: str) -> None:
-    path = tmp_path / "study.json"
+    path = tmp_path / "result.json"
     if text is None:
         (written, *_) = write_study(tmp_path, measured())
         text = written.read_text().replace("1234.5", "1e999")
@@ -271,9 +271,9 @@ def test_command_runs_saves_and_reads_again(tmp_path: Path) -> None:
     assert told["settings"]["simulator.rho"] == "0.25"
     assert told["settings"]["search.rounds"] == "2"
     assert "--set search.rounds=2" in told["settings"]["command"]
-    saved = read_study(out / "study.json")
+    saved = read_study(out / "result.json")
     assert [question["key"] for question in told["questions"]] == [question.key for question in saved.questions]
-    again = CliRunner().invoke(app, ["study", "--from", str(out / "study.json"), "--out", str(tmp_path / "again")])
+    again = CliRunner().invoke(app, ["study", "--from", str(out / "result.json"), "--out", str(tmp_path / "again")])
     assert again.exit_code == 0
     assert (tmp_path / "again" / "report.html").read_bytes() == (out / "report.html").read_bytes()
 
@@ -300,3 +300,31 @@ def test_parameters_are_listed() -> None:
     done = CliRunner().invoke(app, ["study", "--parameters", "--json"])
     listed = json.loads(done.stdout)
     assert listed.keys() == {f"simulator.{name}" for name in SimulatorSettings.model_fields}
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (["--model", "lab"], 2, "no oracle is named"),
+        (["--model", "lab", "--oracle", "lab", "--questions", "sumaries"], 2, "did you mean summaries?"),
+        (["--model", "lab", "--oracle", "lab", "--id", "other"], 2, "no problem with id"),
+        ([], 4, "endpoint"),
+    ],
+)
+def test_a_real_study_refuses_before_it_makes_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], code: int, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "problems.jsonl").write_text(json.dumps({"id": "one", "statement": "Show that 1 = 1."}) + "\n")
+    done = CliRunner().invoke(app, ["study", "problems.jsonl", *options])
+    assert done.exit_code == code, done.output
+    assert said in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_model_without_problems_is_refused(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["study", "--model", "lab", "--out", str(tmp_path / "x")])
+    assert done.exit_code == 2
+    assert "no DATASET" in done.stderr

@@ -1,4 +1,4 @@
-"""What a person sees while an evaluation runs: a live line on a terminal, a plain one now and then elsewhere."""
+"""What a person sees while an evaluation or a study runs: a live line on a terminal, else a plain one now and then."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Self, TextIO
+from typing import Any, Self, TextIO
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -28,7 +28,7 @@ class View:
     """Shows nothing; a context manager around the run."""
 
     def __init__(self) -> None:
-        self._progress: Callable[[], EvalProgress] | None = None
+        self._progress: Callable[[], Any] | None = None
         self._started = time.monotonic()
 
     def __enter__(self) -> Self:
@@ -37,25 +37,33 @@ class View:
     def __exit__(self, *exc: object) -> None:
         """Ends the view."""
 
-    def watch(self, progress: Callable[[], EvalProgress]) -> None:
-        """From now on, `progress` tells how things stand; it is called from the view's own thread."""
+    def watch(self, progress: Callable[[], Any]) -> None:
+        """From now on, `progress` tells how things stand; it is called from the view's own thread.
+
+        What it returns is a dataclass with `done` of `units`, of which the view's lines tell more.
+        """
         self._progress = progress
 
 
-def view_for(*, as_json: bool, quiet: bool, stream: TextIO | None = None) -> View:
-    """The view that fits. `stream` defaults to standard error."""
+Lines = Callable[[Any], list[str]]
+
+
+def view_for(*, as_json: bool, quiet: bool, stream: TextIO | None = None, lines: Lines | None = None) -> View:
+    """The view that fits. `stream` defaults to standard error, `lines` to those of an evaluation."""
+    lines = lines if lines is not None else progress_lines
     stream = stream if stream is not None else sys.stderr
     if quiet:
         return View()
     console = Console(file=stream)
     if console.is_terminal and not as_json:
-        return _LiveView(console)
-    return _Lines(stream, as_json=as_json)
+        return _LiveView(console, lines)
+    return _Lines(stream, lines, as_json=as_json)
 
 
 class _LiveView(View):
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, lines: Lines) -> None:
         super().__init__()
+        self._lines = lines
         self._bar = Progress(TextColumn("runs"), BarColumn(), MofNCompleteColumn(), console=console)
         self._task = self._bar.add_task("runs", total=None)
         self._live = Live(console=console, get_renderable=self._renderable, refresh_per_second=_PER_SECOND)
@@ -72,14 +80,15 @@ class _LiveView(View):
             return Group(Text("reading what is recorded"))
         now = self._progress()
         self._bar.update(self._task, completed=now.done, total=now.units)
-        return Group(self._bar, *(Text(line) for line in progress_lines(now)))
+        return Group(self._bar, *(Text(line) for line in self._lines(now)))
 
 
 class _Lines(View):
     """A line at an interval, from a thread of its own; with `as_json` one object a line."""
 
-    def __init__(self, stream: TextIO, *, as_json: bool, interval_s: float = PLAIN_EVERY_S) -> None:
+    def __init__(self, stream: TextIO, lines: Lines, *, as_json: bool, interval_s: float = PLAIN_EVERY_S) -> None:
         super().__init__()
+        self._lines = lines
         self._stream, self._json, self._interval_s = stream, as_json, interval_s
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -100,7 +109,7 @@ class _Lines(View):
             if self._json:
                 line = json.dumps({"event": "progress", "elapsed_s": elapsed, **asdict(now)})
             else:
-                line = f"[{elapsed:.0f} s] " + "; ".join(progress_lines(now))
+                line = f"[{elapsed:.0f} s] " + "; ".join(self._lines(now))
             self._stream.write(line + "\n")
             self._stream.flush()
 
@@ -110,11 +119,12 @@ def progress_lines(now: EvalProgress) -> list[str]:
     lines = [f"{now.done} of {now.units} runs done, {now.searching} at work, {now.grading} being graded"]
     for name, calls in (("search", now.search), ("oracle", now.oracle)):
         if calls is not None:
-            lines.append(f"{name}: {_calls(calls)}")
+            lines.append(f"{name}: {calls_text(calls)}")
     return lines
 
 
-def _calls(calls: CallProgress) -> str:
+def calls_text(calls: CallProgress) -> str:
+    """How calls stand, in one line."""
     parts = [f"{calls.in_flight} in flight", f"{calls.waiting} waiting", f"{calls.finished:,} finished"]
     if calls.failed:
         parts.append(f"{calls.failed:,} failed")

@@ -75,7 +75,7 @@ def start(
     wanted: Wanted, out: Path | None, settings: Callable[[], RunSettings], *, as_json: bool, quiet: bool
 ) -> ExitCode:
     """Makes the evaluation or opens the one that is there, runs it, and writes its report. Raises InputError."""
-    problems = _problems(wanted)
+    problems = chosen_problems(wanted.dataset, wanted.ids, wanted.first)
     proofs = read_proofs(wanted.proofs, {p.id for p in problems}) if wanted.proofs is not None else None
     if proofs is not None:
         problems = tuple(problem for problem in problems if problem.id in proofs)
@@ -123,20 +123,23 @@ def report_again(path: Path, *, replay: bool, as_json: bool) -> ExitCode:
     return _finish(folder, folder.units(), Stop(), as_json=as_json, replay=replay)
 
 
-def _problems(wanted: Wanted) -> tuple[Problem, ...]:
-    """Those that are chosen; the whole dataset must be readable as far as it is needed."""
-    found = tuple(islice(load_problems(wanted.dataset), wanted.first if not wanted.ids else None))
-    if wanted.ids:
+def chosen_problems(dataset: Path, ids: Sequence[str], first: int | None) -> tuple[Problem, ...]:
+    """Those with `ids`, or all, but at most `first`; the dataset must be readable as far as it is needed.
+
+    Raises InputError.
+    """
+    found = tuple(islice(load_problems(dataset), first if not ids else None))
+    if ids:
         known = [problem.id for problem in found]
-        for name in wanted.ids:
+        for name in ids:
             if name not in known:
                 raise InputError(
-                    f"no problem with id {name!r} among {len(known)}", file=wanted.dataset, field="--id",
+                    f"no problem with id {name!r} among {len(known)}", file=dataset, field="--id",
                     hint=nearest(name, known, count=3) or None,
                 )  # fmt: skip
-        found = tuple(problem for problem in found if problem.id in wanted.ids)[: wanted.first]
+        found = tuple(problem for problem in found if problem.id in ids)[:first]
     if not found:
-        raise InputError("no problem in the file", file=wanted.dataset)
+        raise InputError("no problem in the file", file=dataset)
     return found
 
 

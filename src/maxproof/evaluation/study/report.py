@@ -17,7 +17,7 @@ from maxproof.search.run_folder import write_atomically
 
 COMMAND = "command"
 """The setting that holds the command which makes the study again."""
-FILES = ("study.json", "report.html", "report.md")
+FILES = ("result.json", "report.html", "report.md")
 MAX_JSON_BYTES = 64 * 1024**2
 
 _TITLE = "What the search is worth"
@@ -40,7 +40,7 @@ def write_study(folder: Path, result: StudyResult) -> tuple[Path, ...]:
 
 
 def read_study(path: Path) -> StudyResult:
-    """A saved `study.json`. Raises InputError that names the field at fault."""
+    """A saved `result.json`. Raises InputError that names the field at fault."""
     try:
         result = _RESULT.validate_json(read_text(path, MAX_JSON_BYTES))
     except ValidationError as error:
@@ -68,7 +68,7 @@ def _summary(result: StudyResult) -> Section:
     how = (
         "Everything here is simulated: it shows what follows from the model's assumptions, not what a real model does."
         if result.kind == "simulated"
-        else "Everything here was measured with real calls; no arm was given what another one paid for."
+        else "Everything here was measured on a real model; arms share calls, and each counts every call that it used."
     )
     rows = tuple((question.title, question.answer) for question in result.questions)
     return Section(
