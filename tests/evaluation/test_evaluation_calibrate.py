@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from maxproof.evaluation.calibrate.card import MAJORITY, MEAN, MIN, make_card
 from maxproof.evaluation.calibrate.correlation import panel_errors, phi_of
 from maxproof.evaluation.calibrate.draws import all_pass, draws, most_pass
-from maxproof.evaluation.calibrate.rates import area, measure, rule_rates, sweep
+from maxproof.evaluation.calibrate.rates import area, by_problem_interval, measure, rule_rates, sweep
 from maxproof.evaluation.calibrate.report import card_sections, title_of
 from maxproof.evaluation.calibrate.run import verify_graded
 from maxproof.evaluation.calibrate.types import (
@@ -114,6 +114,17 @@ def test_an_interval_by_problem_only_where_it_says_something() -> None:
     assert found.high - found.low > 2 * (found.rate.high - found.rate.low)
 
 
+def test_both_intervals_by_problem_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = Random(2)
+    sums = {str(n): (float(random.random() < 0.3) * (n % 3 + 1), float(n % 3 + 1)) for n in range(400)}
+    resampled = by_problem_interval(sums, 0.95, 0)
+    monkeypatch.setattr("maxproof.evaluation.calibrate.rates.MANY_PROBLEMS", 100)
+    linear = by_problem_interval(sums, 0.95, 0)
+    assert linear.value == pytest.approx(resampled.value)
+    for one, other in ((linear.low, resampled.low), (linear.high, resampled.high)):
+        assert one == pytest.approx(other, abs=0.006)
+
+
 def test_a_sweep_has_the_rates_at_every_number_of_points() -> None:
     proofs = [
         judged("w", False, (Sample({"a": 6.0}), Sample({"a": 1.0}))),
@@ -187,7 +198,7 @@ def two_judges(rows: list[tuple[bool, bool]], right: bool = False) -> list[Judge
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
 def test_phi_is_pearsons_correlation(rows: list[tuple[bool, bool]]) -> None:
     n = len(rows)
-    table = {key: rows.count(key) for key in product((True, False), repeat=2)}
+    table = {(a, b): rows.count((a, b)) for a in (True, False) for b in (True, False)}
     p, q = sum(a for a, _ in rows) / n, sum(b for _, b in rows) / n
     spread = p * (1 - p) * q * (1 - q)
     found = phi_of(table)
@@ -250,7 +261,7 @@ async def test_the_card_recovers_the_faults_of_the_labs_judges() -> None:
     proofs = [
         Graded(f"{right}-{n}", f"p{n}", right, f"{'T' if right else 'F'} x = {n}.", "Solve it.")
         for right in (False, True)
-        for n in range(400)
+        for n in range(300)
     ]
     found = await verify_graded(proofs, {}, settings, 2, LabJudges(faults, 1, grade=lettered))
     card = make_card(Evidence(found, "the oracle"), CardSettings(confidence=0.99))

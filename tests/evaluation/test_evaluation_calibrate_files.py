@@ -11,12 +11,16 @@ import typer
 from typer.testing import CliRunner
 
 from maxproof.cli.calibrate import calibrate
+from maxproof.cli.calibrate_work import Loaded, verified
+from maxproof.cli.config import load_config
 from maxproof.evaluation.calibrate.card import MIN, make_card
 from maxproof.evaluation.calibrate.graded import read_graded
 from maxproof.evaluation.calibrate.replay import judged, read_verdicts, verdicts_text
 from maxproof.evaluation.calibrate.style import styles_of
 from maxproof.evaluation.calibrate.transcripts import CAUTION, REPORT, YES_NO, read_transcripts, stated_points
 from maxproof.evaluation.calibrate.types import Graded, Sample
+from maxproof.models.mock import MockServer, SimulatedModel
+from maxproof.models.types import StopKind
 from maxproof.problems import InputError, Problem
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "calibrate"
@@ -274,3 +278,27 @@ def test_no_scored_verdict_is_not_scored(tmp_path: Path) -> None:
     code, output = run(graded, "--verdicts", verdicts, "-o", tmp_path / "out")
     assert code == 6
     assert f"| {MIN} | none |" in output
+
+
+async def test_configured_judges_are_asked_once(tmp_path: Path) -> None:
+    proofs = tuple(
+        Graded(f"p{n}", "q", bool(n % 2), f"Proof number {n}, by induction on n.", "Prove it.") for n in range(6)
+    )
+    loaded = Loaded(proofs, {}, None, "grades")
+    async with MockServer(SimulatedModel(seed=1)) as server:
+        overrides = {"endpoints.default.base_url": server.base_url, "search.verifications": 2}
+        small, whole = (
+            load_config(None, overrides={**overrides, "budget.max_calls": calls}, environ={}) for calls in (5, 100)
+        )
+        evidence, stop = await verified(loaded, tmp_path, "endpoints", small, 2, 0, lambda done: None)
+        assert stop.kind is StopKind.BUDGET
+        assert any(len(proof.samples) < 2 for proof in evidence.proofs)
+        evidence, stop = await verified(loaded, tmp_path, "endpoints", whole, 2, 0, lambda done: None)
+        asked = server.stats.requests
+        again, _ = await verified(loaded, tmp_path, "endpoints", whole, 2, 0, lambda done: None)
+        assert server.stats.requests == asked
+    assert not stop
+    assert all(len(proof.samples) == 2 for proof in evidence.proofs)
+    assert again == evidence
+    assert f"free (the first model at {server.base_url})" in evidence.verifier
+    assert {name for proof in evidence.proofs for sample in proof.samples for name in sample.points} == {"free"}

@@ -21,6 +21,8 @@ from maxproof.evaluation.calibrate.report import KICKER, card_sections, title_of
 from maxproof.evaluation.calibrate.run import verify_graded
 from maxproof.evaluation.calibrate.transcripts import read_transcripts
 from maxproof.evaluation.calibrate.types import CardSettings, Evidence, Graded
+from maxproof.models.bindings import resolve_bindings
+from maxproof.models.call_key import public_url
 from maxproof.models.caller import JournaledCaller
 from maxproof.models.template import visible
 from maxproof.models.types import Stop, StopKind
@@ -28,6 +30,7 @@ from maxproof.problems import InputError, Problem, load_problems
 from maxproof.report.blocks import to_html, to_markdown
 from maxproof.search.run_folder import write_atomically
 from maxproof.search.settings import RunSettings, SearchSettings
+from maxproof.verifier import VerifierSettings
 
 DEFAULT_SAMPLES = SearchSettings.model_fields["verifications"].default
 TRUTH = "Grades are those of the file; a proof is right from {0:g} points on, or where the file says so."
@@ -130,7 +133,7 @@ def calibrated(
     if evidence is None:
         wanted = models.search.verifications if models is not None else samples or DEFAULT_SAMPLES
         with _bar(len(loaded.proofs), quiet or as_json) as observe:
-            evidence, stop = run_async(_verified(loaded, folder, judges, models, wanted, seed, observe))
+            evidence, stop = run_async(verified(loaded, folder, judges, models, wanted, seed, observe))
     card = make_card(evidence, settings)
     sections = card_sections(card)
     folder.mkdir(parents=True, exist_ok=True)
@@ -141,7 +144,7 @@ def calibrated(
     return Done(card, stop)
 
 
-async def _verified(
+async def verified(
     loaded: Loaded,
     folder: Path,
     judges: str,
@@ -150,15 +153,30 @@ async def _verified(
     seed: int,
     observe: Callable[[int], None],
 ) -> tuple[Evidence, Stop]:
+    """Asks the judges `judges` names about the loaded proofs, through a journal in `folder` where they are endpoints.
+
+    Returns what they said and what ended it early, if anything did. Raises InputError.
+    """
     async with open_judges(judges, models, seed, folder, "calibrate") as (verifier, caller):
         found = await verify_graded(loaded.proofs, loaded.problems, verifier, samples, caller, observe)
-        names = ", ".join(judge.name for judge in verifier.judges)
-        who = f"{judges}: {names}" if models is None else names
         stop = Stop()
         if isinstance(caller, JournaledCaller):
             await caller.finish("calibrated")
             stop = caller.stop
-        return Evidence(found, loaded.truth, verifier=who), stop
+        return Evidence(found, loaded.truth, verifier=_who(judges, verifier, models)), stop
+
+
+def _who(judges: str, verifier: VerifierSettings, models: RunSettings | None) -> str:
+    """The configured judges, each with its model; who was asked of them, the error rates show."""
+    names = [judge.name for judge in verifier.judges]
+    if models is None:
+        return f"{judges}: {', '.join(names)}"
+    bindings = resolve_bindings(models.endpoints, models.roles, verifier.judges)
+    told = [(name, bindings[f"judge:{name}"]) for name in names]
+    return ", ".join(
+        f"{name} ({binding.model or 'the first model'} at {public_url(binding.settings.base_url)})"
+        for name, binding in told
+    )
 
 
 @contextmanager

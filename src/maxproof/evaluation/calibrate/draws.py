@@ -16,7 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import comb
 
-from maxproof.evaluation.bootstrap import Mean, ratio_interval
+from maxproof.evaluation.bootstrap import Mean
+from maxproof.evaluation.calibrate.rates import by_problem_interval
 from maxproof.evaluation.calibrate.types import Judged, Rule
 
 
@@ -74,8 +75,8 @@ def draws(proofs: Sequence[Judged], rule: Rule, pass_at: float, confidence: floa
         sums = {}
         for problem, counts in passes[right].items():
             passing = sum(share(count, most, k) for count in counts)
-            sums[problem] = [(len(counts) - passing if right else passing, len(counts))]
-        return ratio_interval(sums, confidence=confidence, seed=seed)
+            sums[problem] = (len(counts) - passing if right else passing, float(len(counts)))
+        return by_problem_interval(sums, confidence, seed)
 
     rows: list[AtK] = []
     for k in range(1, most + 1):
