@@ -11,7 +11,10 @@ from typing import Annotated, cast
 import typer
 
 from maxproof import __version__
+from maxproof.cli.calibrate import calibrate
+from maxproof.cli.data import data_app
 from maxproof.cli.errors import ExitCode, reporting
+from maxproof.cli.eval import eval_app
 from maxproof.cli.formal import formal_app
 from maxproof.cli.harvest import harvest
 from maxproof.cli.init import init
@@ -33,8 +36,8 @@ from maxproof.problems import InputError
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 
 _EPILOG = (
-    "Exit codes: 0 a proof passed; 2 bad input; 3 the search ended and no candidate passed; 4 no usable model; "
-    "5 budget spent; 6 not scored; 130 interrupted (resumable)."
+    "Exit codes: 0 a proof passed, or the command did its work; 2 bad input; 3 no proof passed, or an alarm; 4 no usable "
+    "model; 5 budget spent; 6 not scored; 130 interrupted (resumable)."
 )
 
 app = typer.Typer(
@@ -81,6 +84,9 @@ app.command()(harvest)
 app.add_typer(reward_app, name="reward")
 app.command()(merge)
 app.command()(monitor)
+app.add_typer(data_app, name="data")
+app.add_typer(eval_app, name="eval")
+app.command()(calibrate)
 app.command()(study)
 app.add_typer(lab_app, name="lab")
 app.add_typer(models_app, name="models")
