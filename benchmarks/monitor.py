@@ -9,7 +9,8 @@ Each is a process of its own, timed inside after its imports. Memory is the proc
 times the rollouts, in as many steps, must not need more of it. Files are written to a temporary folder, just before
 they are read, so that they are in the page cache where that holds them.
 
-`python -m benchmarks.monitor --rollouts 1000000` measures that size as the larger of the two (about 6 GB of disk).
+`python -m benchmarks.monitor --rollouts 1000000` measures that size alone (about 6 GB of disk). Where the cores are
+shared with other work, CPU seconds say more than seconds.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -133,24 +134,21 @@ _KINDS: dict[str, Callable[[Path], int]] = {
 }
 
 
-def run(quick: bool, rollouts: int | None = None) -> None:
-    """Prints a row for each way, format and size: `rollouts` and a tenth of it."""
-    large = rollouts or (20_000 if quick else 100_000)
+def run(quick: bool, sizes: Sequence[int] = ()) -> None:
+    """Prints a row for each way, format and size."""
     rows = []
-    for size in (large // 10, large):
+    for size in sizes or ((2_000, 20_000) if quick else (10_000, 100_000)):
         with tempfile.TemporaryDirectory(prefix="maxproof-benchmark-") as folder:
             jsonl, parquet = Path(folder, "rollouts.jsonl"), Path(folder, "rollouts.parquet")
             _child("write", jsonl, str(size))
-            for kind in _KINDS:
-                rows.append(_row(kind, jsonl, size))
+            rows += [_row(kind, jsonl, size) for kind in _KINDS]
             _child("convert", jsonl)
-            for kind in ("monitor", "polars scan"):
-                rows.append(_row(kind, parquet, size))
+            rows += [_row(kind, parquet, size) for kind in ("monitor", "polars scan")]
     print_table(
         f"Monitor: rollouts of {TEXT_CHARS:,} characters in {STEPS} steps",
-        ("what", "format", "rollouts", "file MB", "seconds", "rollouts/s", "MB/s of text", "peak MB"),
+        ("what", "format", "rollouts", "file MB", "seconds", "CPU s", "rollouts/s", "rollouts/CPU s", "peak MB"),
         rows,
-        note=f"json + re: the first {PLAIN_SAMPLE:,} rollouts at most",
+        note=f"json + re: the first {PLAIN_SAMPLE:,} rollouts at most. CPU: of all threads",
     )
 
 
@@ -162,10 +160,9 @@ def _row(kind: str, path: Path, size: int) -> tuple[object, ...]:
     console.print(
         f"{kind}, {path.name}: {read:,} rollouts in {seconds:.1f} s, peak {found['peak_mb']:.0f} MB", style="dim"
     )
-    speed = read / seconds
-    megabytes = round(path.stat().st_size / 1e6)
-    text = round(speed * TEXT_CHARS / 1e6)
-    return kind, path.suffix[1:], read, megabytes, seconds, round(speed), text, round(found["peak_mb"])
+    megabytes, cpu = round(path.stat().st_size / 1e6), found["cpu"]
+    speeds = round(read / seconds), round(read / cpu)
+    return kind, path.suffix[1:], read, megabytes, seconds, cpu, *speeds, round(found["peak_mb"])
 
 
 def _child(kind: str, path: Path, *arguments: str) -> str:
@@ -179,13 +176,13 @@ def _as_child(kind: str, path: Path, *arguments: str) -> None:
     elif kind == "convert":
         import polars as pl
 
-        pl.scan_ndjson(path).sink_parquet(path.with_suffix(".parquet"))
+        pl.scan_ndjson(path).sink_parquet(path.with_suffix(".parquet"), compression="snappy")
     else:
         __import__("polars")
-        begun = time.perf_counter()
+        begun, cpu = time.perf_counter(), time.process_time()
         rollouts = _KINDS[kind](path)
-        seconds = time.perf_counter() - begun
-        print(json.dumps({"rollouts": rollouts, "seconds": seconds, "peak_mb": _peak_mb()}))
+        seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu
+        print(json.dumps({"rollouts": rollouts, "seconds": seconds, "cpu": cpu, "peak_mb": _peak_mb()}))
 
 
 def _peak_mb() -> float:
@@ -198,6 +195,7 @@ if __name__ == "__main__":
         _as_child(sys.argv[2], Path(sys.argv[3]), *sys.argv[4:])
     else:
         parser = argparse.ArgumentParser(prog="python -m benchmarks.monitor")
-        parser.add_argument("--rollouts", type=int, default=100_000, help="the larger size; default 100,000")
+        parser.add_argument("--rollouts", type=int, nargs="+", default=[], help="default: 10000 100000")
+        sizes = parser.parse_args().rollouts
         console.print(machine_line())
-        run(quick=False, rollouts=parser.parse_args().rollouts)
+        run(quick=False, sizes=sizes)
