@@ -95,9 +95,9 @@ def _rules(card: Card) -> Section:
         "right one that fails. Wrong passes: of all passes, those of wrong proofs, which depends on how many there are "
         "here. AUC: the chance that a right proof gets more points than a wrong one. Intervals: by resampling problems "
         "where they have several judgements and the rate is not 0 or 1, marked *; else Wilson's, too narrow if "
-        "judgements of a problem are alike."
+        "judgements of a problem are alike. Not scored: judgements of wrong / of right proofs that were asked for."
     )
-    headers = ("rule", "false positive", "false negative", "wrong passes", "AUC", "not scored, wrong / right")
+    headers = ("rule", "false positive", "false negative", "wrong passes", "AUC", "not scored")
     return Section("Error rates", (Table(headers, tuple(rows), caption),))
 
 
@@ -176,7 +176,7 @@ def _draws(card: Card) -> Section:
     ]
     drawn = [line for line in series if line is not None]
     charts = Charts(
-        (line_chart("Error rates by K", drawn, "K", 1.0), legend([(line.name, line.kind) for line in drawn])),
+        (line_chart("Error rates by K", drawn, "K"), legend([(line.name, line.kind) for line in drawn])),
         "Error rates by number of verifications, with intervals.",
     )
     return Section("How the rates move with K", (table, charts))
@@ -185,7 +185,7 @@ def _draws(card: Card) -> Section:
 def _thresholds(card: Card) -> Section:
     names = [name for name in (MIN, MEAN, *card.judges) if card.sweeps.get(name)]
     rows = [
-        (f"{name} at {at.points:g}", _rate(at.false_positive), _rate(at.false_negative))
+        (f"{name} at {at.points:.3g}", _rate(at.false_positive), _rate(at.false_negative))
         for name in names
         for at in card.sweeps[name]
     ]
