@@ -53,7 +53,7 @@ class JsonLines(FollowView):
 
 
 class LiveView(FollowView):
-    """The report's picture, drawn again when it changes; notes stay above it."""
+    """The report's picture, without examples for want of room, drawn again when it changes; notes stay above it."""
 
     def __init__(self, live: Live) -> None:
         self._live = live
@@ -61,7 +61,7 @@ class LiveView(FollowView):
     def show(self, report: Report) -> None:
         from maxproof.monitor.terminal import render
 
-        self._live.update(render(report, self._live.console.width), refresh=True)
+        self._live.update(render(report, self._live.console.width, examples=False), refresh=True)
 
     def note(self, text: str) -> None:
         from rich.text import Text

@@ -170,7 +170,7 @@ def _alarm(alarm: Alarm, *, shown: bool) -> Details:
         )
     ]
     if alarm.detail:
-        blocks.append(Text(clip(alarm.detail, MAX_NAME_CHARS)))
+        blocks.append(Text(clip(f"Behind it: {alarm.detail}", MAX_NAME_CHARS)))
     blocks += [
         Quote(clip(example_line(example), 2 * MAX_NAME_CHARS), clip(example.text, MAX_EXAMPLE_CHARS))
         for example in alarm.examples

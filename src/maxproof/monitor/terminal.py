@@ -36,16 +36,16 @@ GAP = 2
 _STYLES = {"alarm": "bold red", "quiet": "bold green", "unknown": "bold yellow"}
 
 
-def render(report: Report, width: int = WIDTH) -> RenderableType:
-    """The picture for a terminal of `width` cells."""
+def render(report: Report, width: int = WIDTH, *, examples: bool = True) -> RenderableType:
+    """The picture for a terminal of `width` cells, with or without the example rollouts of each alarm."""
     parts: list[RenderableType] = [Text(headline(report), _STYLES[state(report)])]
     if report.series:
         parts += [Text(), _table(report, width)]
     for alarm in report.alarms:
         parts += [Text(), Text(alarm_line(alarm), "red")]
         if alarm.detail:
-            parts.append(_indented(alarm.detail, width))
-        parts += [_indented(example_line(example), width) for example in alarm.examples]
+            parts.append(_indented(f"behind it: {alarm.detail}", width))
+        parts += [_indented(example_line(example), width) for example in alarm.examples if examples]
     parts.append(Text())
     parts += [Text(f"Off: {INFO[s].title.lower()}: {one_line(why)}", "dim") for s, why in _off(report)]
     parts += [Text(line, "dim") for line in counted(report)]
