@@ -100,7 +100,7 @@ def test_marks_of_structure(text: str, mark: str) -> None:
         "The next step 1 follows.",
         "We check that it holds.",
         "In conclusion, it holds.",
-        "Verification of this is easy, as said",
+        "Verification of this is easy",
     ],
 )
 def test_ordinary_sentences_are_no_structure(text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -189,7 +190,7 @@ def test_judges_with_fields_of_their_own(tmp_path: Path) -> None:
 
 
 def test_a_field_that_appears_late_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("maxproof.monitor.read.blocks", lambda path, *more: blocks_module.blocks(path, *more, size=300))
+    monkeypatch.setattr("maxproof.monitor.read.blocks", partial(blocks_module.blocks, size=300))
     rows: list[Mapping[str, Any]] = [{**GOOD, "step": step} for step in range(40)]
     path = written(tmp_path / "a.jsonl", [*rows, {**GOOD, "step": 40, "oracle": 1, "thinking": "hm", "is_proof": True}])
     batches = read(path)
@@ -200,7 +201,7 @@ def test_a_field_that_appears_late_is_not_lost(tmp_path: Path, monkeypatch: pyte
 
 def test_a_line_without_end_is_given_up_in_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks_module, "MAX_LINE_BYTES", 2000)
-    monkeypatch.setattr("maxproof.monitor.read.blocks", lambda path, *more: blocks_module.blocks(path, *more, size=500))
+    monkeypatch.setattr("maxproof.monitor.read.blocks", partial(blocks_module.blocks, size=500))
     path = written(tmp_path / "a.jsonl", [GOOD, {**GOOD, "text": "x" * 9000}, {**GOOD, "step": 2}])
     batches = read(path)
     assert [row["step"] for row in rows_of(batches)] == [1, 2]
@@ -448,7 +449,7 @@ def test_blocks_rows_and_parquet_say_the_same(
     expected = frame_of([json.loads(first), *rows], OWN)
     assert not expected.skipped
     with monkeypatch.context() as patch:
-        patch.setattr("maxproof.monitor.read.blocks", lambda path, *more: blocks_module.blocks(path, *more, size=size))
+        patch.setattr("maxproof.monitor.read.blocks", partial(blocks_module.blocks, size=size))
         cut = pl.concat(batch.frame for batch in read_batches([whole], OWN))
     assert cut.to_dicts() == expected.frame.to_dicts()
     expected.frame.write_parquet(tmp_path / "a.parquet")

@@ -64,7 +64,7 @@ def name_of(signal: Signal, direction: Literal["up", "down"]) -> str:
 
 def kept_of(frame: pl.DataFrame) -> Mapping[int, dict[str, tuple[Kept, ...]]]:
     """By step, what a frame from `sums.with_values` has to show."""
-    identity = pl.struct("problem", "group", "sample", "text").hash(_SEED)
+    identity = pl.struct("problem", "group", "sample", "text", "thinking", "train_reward", "oracle").hash(_SEED)
     frame = frame.with_row_index("row").with_columns(
         hash=identity,
         false_gap=pl.when("false_positives").then("gap"),

@@ -28,23 +28,24 @@ _OPENER_TOKEN = r"<m>|\p{Han}{1,2}|[\p{L}--\p{Han}]+(?:['’][\p{L}--\p{Han}]+)?
 def add_features(frame: pl.DataFrame, phrases: Phrases) -> pl.DataFrame:
     """`frame` (canonical) with the columns above, which `Stats.add` sums up."""
     text, thinking = pl.col("text"), pl.col("thinking")
-    templates = [
-        text.str.contains(template_pattern(expression)).alias(TEMPLATE + name) for name, expression in phrases.templates
-    ]
-    return frame.with_columns(
+    any_mark = "|".join(f"(?:{expression})" for _, expression in phrases.templates)
+    counted = frame.with_columns(
         text.str.len_chars().alias("visible_chars"),
         text.str.count_matches(_WORD).alias("words"),
         thinking.str.len_chars().alias("thinking_chars"),
         thinking.str.count_matches(_WORD).alias("thinking_words"),
-        _count(thinking, phrases.self_correction).alias("self_correction"),
-        _count(text, phrases.hand_waving).alias("hand_waving"),
+        thinking.str.to_lowercase().str.count_matches(pattern(phrases.self_correction)).alias("self_correction"),
+        text.str.to_lowercase().str.count_matches(pattern(phrases.hand_waving)).alias("hand_waving"),
         opener(text).alias("opener"),
-        *templates,
-    ).with_columns(
-        pl.sum_horizontal(pl.lit(0, pl.UInt32), pl.col(f"^{TEMPLATE.replace('.', '[.]')}.*$").cast(pl.UInt32)).alias(
-            "templates"
-        )
+        # most texts have no mark at all, which one search tells
+        pl.when(text.str.contains(template_pattern(any_mark))).then(text).alias("marked"),
     )
+    marks = {
+        TEMPLATE + name: pl.col("marked").str.contains(template_pattern(expression)).fill_null(False)
+        for name, expression in phrases.templates
+    }
+    kinds = pl.sum_horizontal(pl.col(name).cast(pl.UInt32) for name in marks)
+    return counted.with_columns(**marks).with_columns(templates=kinds).drop("marked")
 
 
 def opener(text: pl.Expr) -> pl.Expr:
@@ -59,7 +60,3 @@ def opener(text: pl.Expr) -> pl.Expr:
     head = head.str.replace_all(_LETTER, "${1}<m>$2").str.replace_all(_LETTER, "${1}<m>$2")  # two may share a neighbour
     head = head.str.replace_all(r"<m>(?:[^\p{L}<]*<m>)+", "<m>")
     return head.str.extract_all(_OPENER_TOKEN).list.head(OPENER_WORDS).list.join(" ").str.head(_OPENER_CHARS)
-
-
-def _count(text: pl.Expr, phrases: tuple[str, ...]) -> pl.Expr:
-    return text.str.count_matches(pattern(phrases))

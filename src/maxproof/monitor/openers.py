@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from math import pi, sqrt
+from math import exp, lgamma, pi, sqrt
+
+_EXACT = 25
 
 
 def pooled(counters: Iterable[Mapping[str, int]]) -> Counter[str]:
@@ -27,33 +29,43 @@ def total_variation(here: Mapping[str, int], n: int, there: Mapping[str, int], m
 
 
 def chance_variation(here: Mapping[str, int], n: int, there: Mapping[str, int], m: int) -> float:
-    """The total variation to expect if both are samples, of n and m, of one distribution: that of both together.
+    """The total variation to expect if the n rollouts were drawn at random from all n + m: its mean over permutations.
 
-    For a share p, E|X/n - Y/m| is about sqrt(2 p (1-p) (1/n + 1/m) / pi), the mean of a folded normal, and never more
-    than 2p, which holds the sum down where openers are many and rare.
+    Of an opener that k of them have, hypergeometrically many X are among the n. E|X/n - (k-X)/m| is summed up exactly
+    for k <= 25, and is that of a folded normal of the same variance for more.
     """
-    expected = 0.0
-    seen = 0
-    for name in here.keys() | there.keys():
-        both = here.get(name, 0) + there.get(name, 0)
-        seen += both
-        expected += _apart(both / (n + m), n, m)
-    return (expected + _apart(max(0, n + m - seen) / (n + m), n, m)) / 2
+    names = here.keys() | there.keys()
+    kinds = Counter(here.get(name, 0) + there.get(name, 0) for name in names)
+    kinds[max(0, n + m - sum(here.values()) - sum(there.values()))] += 1
+    return sum(times * _apart(k, n, m) for k, times in sorted(kinds.items())) / 2
 
 
-def _apart(p: float, n: int, m: int) -> float:
-    return min(2 * p, sqrt(2 * p * (1 - p) * (1 / n + 1 / m) / pi))
+def _apart(k: int, n: int, m: int) -> float:
+    if not k:
+        return 0.0
+    if k > _EXACT:
+        p = k / (n + m)
+        variance = n * p * (1 - p) * m / max(1, n + m - 1)
+        return (1 / n + 1 / m) * sqrt(2 * variance / pi)
+    most = _log_choose(n + m, k)
+    return sum(
+        exp(_log_choose(n, x) + _log_choose(m, k - x) - most) * abs(x / n - (k - x) / m)
+        for x in range(max(0, k - m), min(k, n) + 1)
+    )
+
+
+def _log_choose(n: int, k: int) -> float:
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
 
 
 def shift(here: Mapping[str, int], n: int, there: Mapping[str, int], m: int) -> tuple[float, float]:
-    """(corrected total variation, its standard error).
+    """(total variation beyond chance, its standard error).
 
-    (TV - c) / (1 - c) with c by `chance_variation`: about 0 when nothing changed, whatever n and m, and chance can push
-    it a little below; 1 when nothing is in common. The standard error is that of a sum of shares with the signs of the
-    differences, at its largest (half of 1/sqrt(n) and 1/sqrt(m) together): an upper bound.
+    TV - c with c by `chance_variation`: 0 on average when nothing changed, whatever n, m and the number of openers, so
+    that small steps don't look different; at most 1 - c. The standard error is that of a sum of shares with the signs
+    of the differences: where nothing changed an upper bound.
     """
-    chance = min(chance_variation(here, n, there, m), 0.999)
-    value = (total_variation(here, n, there, m) - chance) / (1 - chance)
+    value = total_variation(here, n, there, m) - chance_variation(here, n, there, m)
     signed_here = signed_there = 0.0
     for name in here.keys() | there.keys():
         p, q = here.get(name, 0) / n, there.get(name, 0) / m

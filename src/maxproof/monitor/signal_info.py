@@ -54,9 +54,9 @@ _ALL = (
         "share of rollouts with any mark of structure: step headers; sections named verification, conclusion, ...",
     ),
     _info(
-        Signal.OPENER_SHIFT, 6, "Change of openers", "distance", (None, 1.0), ("text",), "up",
-        "(TV - c) / (1 - c): TV the total variation distance between the openers of the step and of the baseline "
-        "window, c what to expect of samples of these sizes from one distribution",
+        Signal.OPENER_SHIFT, 6, "Change of openers", "distance", (-1.0, 1.0), ("text",), "up",
+        "TV - c: TV the total variation distance between the openers of the step and of the baseline window, "
+        "c its mean if the same rollouts were split at random",
         _BLOG.format(6) + "; the statistic is ours",
     ),
     _info(

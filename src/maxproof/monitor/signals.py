@@ -95,7 +95,7 @@ def opener_top_share(step: StepStats) -> Value:
 def opener_shift(step: StepStats, baseline: Sequence[StepStats]) -> Value:
     """Total variation distance between the step's openers and those of the baseline window, less what chance does.
 
-    About 0 for no change, at most 1; the detail names the opener that rose most. See `openers.shift`.
+    0 on average for no change, at most 1; the detail names the opener that rose most. See `openers.shift`.
     """
     there = pooled(one.openers for one in baseline)
     n, m = int(step.sums["n"]), int(sum(one.sums["n"] for one in baseline))

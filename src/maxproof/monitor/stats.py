@@ -132,7 +132,7 @@ class Stats:
         found = [kept for step in steps for kept in step.get(name_of(signal, direction), ())]
         if opener:
             found = [kept for step in steps for kept in step.get(SAMPLE, ()) if kept.opener == opener] or found
-        best = sorted(set(found), key=lambda kept: kept.order)[:PER_SIGNAL]
+        best = sorted(found, key=lambda kept: kept.order)[:PER_SIGNAL]
         return tuple(kept.example for kept in best)
 
 
