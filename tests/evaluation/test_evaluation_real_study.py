@@ -231,6 +231,22 @@ async def test_a_stopped_study_goes_on_and_ends_as_one_that_never_stopped(tmp_pa
     assert calls_in(resumed) == calls_in(whole)
 
 
+async def test_questions_and_seeds_may_be_added(tmp_path: Path) -> None:
+    async with MockServer(oracle_script) as server:
+        first = RealStudySettings(questions=("equal_budget",), samples=(1,))
+        assert not await run_study(make(tmp_path / "study", server.base_url, first))
+        asked = server.stats.by_task.total()
+        more = make(tmp_path / "study", server.base_url, RealStudySettings(samples=(1,), seeds=(0, 1)))
+        assert unit_records(more) == []
+        assert not await run_study(more)
+        grown = server.stats.by_task.total() - asked
+        whole = make(tmp_path / "whole", server.base_url, RealStudySettings(samples=(1,), seeds=(0, 1)))
+        assert not await run_study(whole)
+        assert server.stats.by_task.total() - asked - grown > grown
+    assert unit_records(more) == unit_records(whole)
+    assert len(unit_records(more)) == 4
+
+
 async def test_a_killed_study_goes_on(tmp_path: Path) -> None:
     async with MockServer(oracle_script) as server:
         whole = make(tmp_path / "whole", server.base_url)
@@ -261,8 +277,15 @@ def test_another_study_in_the_folder_is_refused(tmp_path: Path) -> None:
     url = "http://127.0.0.1:9/v1"
     make(tmp_path, url)
     make(tmp_path, url, RealStudySettings(samples=(1,), at_once=3), budget=BudgetSettings(max_calls=7))
-    with pytest.raises(InputError, match=r"study\.samples"):
-        make(tmp_path, url, RealStudySettings(samples=(1, 8)))
+    slower = {"default": EndpointSettings(base_url=url, timeout_s=7, concurrency=2)}
+    asked = settings(url).model_copy(update={"endpoints": slower, "search": TINY.model_copy(update={"seed": 3})})
+    oracle = OracleSettings(base_url=url, model="oracle")
+    create_study(tmp_path, PROBLEMS, asked, RealStudySettings(samples=(1, 8), seeds=(0, 1)), "judge", oracle)
+    changed = settings(url).model_copy(update={"search": TINY.model_copy(update={"rounds": 1})})
+    with pytest.raises(InputError, match=r"other settings: search\.rounds, study\.budget"):
+        create_study(tmp_path, PROBLEMS, changed, RealStudySettings(budget="calls"), "judge", oracle)
+    with pytest.raises(InputError, match="other settings: dataset"):
+        create_study(tmp_path, PROBLEMS[:1], settings(url), RealStudySettings(), "judge", oracle)
     with pytest.raises(InputError, match="two problems have the id"):
         create_study(tmp_path / "b", [PROBLEMS[0]] * 2, settings(url), RealStudySettings(), "lab")
     with pytest.raises(InputError, match="at least one problem"):

@@ -38,7 +38,7 @@ GIVEN = "proofs"
 """The method of an evaluation of given proofs."""
 
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
-_LIMITS = frozenset(
+LIMITS = frozenset(
     ("concurrency", "max_concurrency", "requests_per_minute", "tokens_per_minute", "timeout_s", "hedge_after_s")
 )
 """Settings of an endpoint that change no answer: a later session may have others, as it may have another budget."""
@@ -237,7 +237,7 @@ def differences(one: Asked, other: Asked) -> list[str]:
 def _fixed(asked: Asked) -> dict[str, str]:
     value = asked.model_dump(mode="json", exclude={"maxproof", "served", "seeds", "dataset"})
     for endpoint in (*value["settings"]["endpoints"].values(), value["oracle_settings"] or {}):
-        for name in _LIMITS:
+        for name in LIMITS:
             endpoint.pop(name, None)
     del value["settings"]["budget"], value["settings"]["search"]["seed"]
     if value["oracle_settings"] is not None:

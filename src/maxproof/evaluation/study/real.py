@@ -58,7 +58,7 @@ async def run_study(folder: StudyFolder, watch: Watch | None = None) -> Stop:
 
     Raises InputError: no key, a budget that can't trip, a journal that can't be used; OSError.
     """
-    waiting = [unit for unit in folder.units() if read_unit(unit.record) is None]
+    waiting = [unit for unit in folder.units() if _known(folder, unit) is None]
     if not waiting:
         return Stop()
     async with AsyncExitStack() as stack:
@@ -75,8 +75,15 @@ async def run_study(folder: StudyFolder, watch: Watch | None = None) -> Stop:
 
 def unit_records(folder: StudyFolder) -> list[UnitRecord]:
     """Of the finished units, in order. Raises InputError for a damaged one."""
-    found = (read_unit(unit.record) for unit in folder.units())
+    found = (_known(folder, unit) for unit in folder.units())
     return [record for record in found if record is not None]
+
+
+def _known(folder: StudyFolder, unit: StudyUnit) -> UnitRecord | None:
+    """The unit's record, if it has all that is asked now."""
+    record = read_unit(unit.record)
+    whole = record is not None and all(plan.name in record.arms for plan in folder.plans)
+    return record if whole else None
 
 
 def study_seconds(folder: StudyFolder) -> float:

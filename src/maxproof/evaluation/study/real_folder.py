@@ -20,7 +20,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from maxproof import __version__
-from maxproof.evaluation.eval_folder import dataset_digest, folder_name
+from maxproof.evaluation.eval_folder import LIMITS, dataset_digest, folder_name
 from maxproof.evaluation.oracle_settings import OracleSettings
 from maxproof.evaluation.study.arms import ArmPlan, Question, all_arms
 from maxproof.problems import InputError, Problem
@@ -147,7 +147,8 @@ def create_study(
 ) -> StudyFolder:
     """Makes a new study, or goes on with the one in `path` that was asked the same.
 
-    Budgets and `at_once` may differ from those of an earlier session; the new ones hold.
+    Budgets, limits of endpoints and `at_once` may differ from those of an earlier session; the new ones hold. Seeds,
+    questions and K may be added: what is recorded is not asked again.
 
     Raises InputError when `path` holds another study or can't be written, when there is no problem, when two have one
     id, or when a judge as the oracle has no settings.
@@ -207,16 +208,24 @@ def open_study(path: Path) -> StudyFolder:
 def _differences(one: AskedStudy, other: AskedStudy) -> list[str]:
     """What differs and must not."""
     mine, theirs = _fixed(one), _fixed(other)
-    return sorted(name for name in mine if mine[name] != theirs[name])
+    return sorted(name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name))
 
 
 def _fixed(asked: AskedStudy) -> dict[str, object]:
     value = asked.model_dump(mode="json")
-    del value["settings"]["budget"], value["study"]["at_once"]
-    if value["oracle_settings"] is not None:
-        del value["oracle_settings"]["budget"]
-    parts = {name: value[name] for name in ("digest", "oracle", "oracle_settings")}
-    return parts | {f"{room}.{name}": item for room in ("settings", "study") for name, item in value[room].items()}
+    settings, study, oracle = value["settings"], value["study"], value["oracle_settings"]
+    for endpoint in (*settings["endpoints"].values(), oracle or {}):
+        for name in LIMITS:
+            endpoint.pop(name, None)
+    del settings["budget"], settings["search"]["seed"]
+    if oracle is not None:
+        del oracle["budget"]
+    for name in ("at_once", "seeds", "questions", "samples"):
+        del study[name]
+    parts: dict[str, object] = {"dataset": value["digest"], "oracle": value["oracle"], "oracle settings": oracle}
+    search = settings.pop("search")
+    rooms: dict[str, dict[str, object]] = {"search": search, "settings": settings, "study": study}
+    return parts | {f"{room}.{name}": item for room, items in rooms.items() for name, item in items.items()}
 
 
 def _to_json(asked: AskedStudy) -> str:
