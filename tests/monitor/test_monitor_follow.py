@@ -88,6 +88,18 @@ def test_a_cut_file_that_goes_on_counts_once(tmp_path: Path) -> None:
     assert (followed.steps, followed.rollouts) == ((0, 1, 2), 12)
 
 
+def test_steps_done_again_between_two_looks_count_once(tmp_path: Path) -> None:
+    path = tmp_path / "rollouts.jsonl"
+    path.write_text(_rows(0) + _rows(1) + _rows(2, 3))
+    followed = _Followed(path)
+    followed.look()
+    path.write_text(_rows(0) + _rows(1) + _rows(2, 4, text="Another proof, longer than the first.") + _rows(3))
+    followed.look()
+    assert (followed.steps, followed.rollouts) == ((0, 1, 2, 3), 16)
+    assert not followed.follower.skipped
+    assert "reading everything again" in followed.notes[-1]
+
+
 def test_a_rotated_file_adds_to_what_was_read(tmp_path: Path) -> None:
     path = tmp_path / "rollouts.jsonl"
     path.write_text(_rows(0) + _rows(1))

@@ -1,13 +1,13 @@
 """Following files that grow: what is new goes into the sums, whatever happens to the files.
 
-A file is read on from where it ended, whole lines only. At each look its size and its first line are compared with what
-they were:
+A file is read on from where it ended, whole lines only. At each look its first line and the last bytes that were read
+are compared with what they were:
 
-    shorter, with the same first line   the writer cut it and goes on, as a resumed training run does: all files are
-                                        read again from the start, so that the report says what they hold
-    another first line                  it was rotated, or a new run writes to it: go on with the new file from its
-                                        start; what was read before stays in the sums
-    no file, or no whole line           (yet, or between two files of a rotation) wait
+    other last bytes, or none there   the writer cut the file and goes on, as a resumed training run does: all files are
+                                      read again from the start, so that the report says what they hold
+    another first line                it was rotated, or a new run writes to it: go on with the new file from its
+                                      start; what was read before stays in the sums
+    no file, or no whole line         (yet, or between two files of a rotation) wait
 
 In a folder, files that appear later are followed too. A file that does not grow line by line (Parquet, compressed,
 torch) is read once, when its size rests between two looks.
@@ -26,16 +26,18 @@ from maxproof.monitor.read import Batch, Skipped, Tail, add_skipped, read_batche
 from maxproof.monitor.stats import Stats
 from maxproof.problems.errors import InputError
 
-HEAD_BYTES = 4096
+COMPARED_BYTES = 4096
 GROWING = (".jsonl", ".ndjson")
 
 
 @dataclass(slots=True)
 class _Followed:
-    """A JSONL file: where its reading goes on, and its first line (the first HEAD_BYTES of it)."""
+    """A JSONL file: where its reading goes on, its first line and the last bytes before that place, each as far as it
+    is compared."""
 
     tail: Tail
     head: bytes
+    last: bytes = b""
 
 
 class Follower:
@@ -113,23 +115,21 @@ class Follower:
         return self._take(read_batches([path], self._fields_of(path)))
 
     def _look_at_growing(self, path: Path) -> bool:
-        try:
-            size, head = path.stat().st_size, _head(path)
-        except FileNotFoundError:  # between two files of a rotation
-            return False
+        known = self._growing.get(path)
+        head = _first_line(path)
         if head is None:
             return False
-        known = self._growing.get(path)
-        if known is None:
+        if known is None or head != known.head:
+            if known is not None:
+                self._note(f"{path}: begins with another line now; going on with it, what was read before stays")
             known = self._growing[path] = _Followed(Tail(path, self._fields_of(path)), head)
-        elif head != known.head:
-            self._note(f"{path}: begins with another line now; what was read before stays, going on with the new lines")
-            known = self._growing[path] = _Followed(Tail(path, self._fields_of(path)), head)
-        elif size < known.tail.offset:
+        elif _bytes_before(path, known.tail.offset) != known.last:
             self._note(f"{path}: was cut and goes on; reading everything again")
             self._start_over()
             return self.look()
-        return self._take(known.tail.read())
+        found = self._take(known.tail.read())
+        known.last = _bytes_before(path, known.tail.offset)
+        return found
 
     def _fields_of(self, path: Path) -> FieldMap:
         if self._fields is None:
@@ -162,8 +162,22 @@ def take(batch: Batch, stats: Stats, skipped: dict[str, Skipped], phrases: Phras
     add_skipped(skipped, batch.skipped)
 
 
-def _head(path: Path) -> bytes | None:
-    """The first line, or the first HEAD_BYTES of a longer one; None while there is neither."""
-    with path.open("rb") as file:
-        line = file.readline(HEAD_BYTES)
-    return line if line.endswith(b"\n") or len(line) == HEAD_BYTES else None
+def _first_line(path: Path) -> bytes | None:
+    """The first COMPARED_BYTES of it at most; None while neither is there, and between two files of a rotation."""
+    try:
+        with path.open("rb") as file:
+            line = file.readline(COMPARED_BYTES)
+    except FileNotFoundError:
+        return None
+    return line if line.endswith(b"\n") or len(line) == COMPARED_BYTES else None
+
+
+def _bytes_before(path: Path, offset: int) -> bytes:
+    """The last COMPARED_BYTES before `offset` at most; fewer in a shorter file, none if it is gone."""
+    start = max(0, offset - COMPARED_BYTES)
+    try:
+        with path.open("rb") as file:
+            file.seek(start)
+            return file.read(offset - start)
+    except FileNotFoundError:
+        return b""
