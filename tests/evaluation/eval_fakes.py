@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from pathlib import Path
 
 from maxproof.evaluation.eval_folder import Asked, EvalFolder, create_eval, dataset_digest
@@ -88,13 +87,10 @@ class OracleScript:
         self._unreadable = unreadable
 
     def __call__(self, request: MockRequest) -> MockReply:
-        text = request.fenced["solution"]
+        text = request.block("solution") or ""
         digest = int(hashlib.sha256(text.encode()).hexdigest(), 16)
         if self._unreadable and digest % self._unreadable == 0:
             return MockReply("I would rather not say.")
-        points = 7 if true_quality(text) == 1 else min(6, int(7 * true_quality(text)))
+        truth = true_quality(text)
+        points = {"no_errors": 7, "minor_gaps": 6, "has_errors": 1}.get(truth.verdict, 0) if truth is not None else 0
         return MockReply(f"<assessment>Read.</assessment>\n<points>{points}</points>")
-
-
-def points_in(text: str) -> list[int]:
-    return [int(found) for found in re.findall(r"<points>(\d)", text)]

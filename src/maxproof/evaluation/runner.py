@@ -8,8 +8,8 @@ and grades what is finished while others still search. How many are open at a ti
 system allows in open files. What a unit comes to does not depend on the others: it has its own journal, addresses and
 seeds.
 
-A unit that ends with failed calls at an endpoint that has answered nobody since is run once more at the end: then the
-failures are its own.
+A unit that ends with failed calls at an endpoint that has answered nobody since is run once more at the end: if the
+endpoint has answered others by then, the failures are the unit's own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from maxproof.evaluation.oracle_settings import ROLE
 from maxproof.evaluation.shared_endpoint import SharedEndpoints
 from maxproof.evaluation.spent import UnitState, seconds_of_work, total, unit_state
 from maxproof.evaluation.units import (
-    IN_DOUBT,
     asks_models,
     bindings_of,
     oracle_bindings,
@@ -40,7 +39,7 @@ from maxproof.models.chat import ChatEndpoint
 from maxproof.models.endpoints import check_keys, open_clients
 from maxproof.models.prices import check_priced
 from maxproof.models.settings import BudgetSettings, EndpointSettings
-from maxproof.models.types import CallFailed, CallProgress, Stop
+from maxproof.models.types import CallFailed, CallProgress, Stop, StopKind
 from maxproof.problems import InputError
 
 MAX_OPEN = 1024
@@ -116,7 +115,7 @@ class Worker:
             self.searching -= 1
             begun()
             self.tell()
-        if found.reason == IN_DOUBT:
+        if not last and _may_pass(found.stop, self.search):
             return True
         self.grading += 1
         try:
@@ -124,10 +123,15 @@ class Worker:
         finally:
             self.grading -= 1
             self.tell()
-        if grades.reason == IN_DOUBT:
+        if not last and _may_pass(grades.stop, self.oracle):
             return True
         self.done += found.finished and grades.finished
         return False
+
+
+def _may_pass(stop: StopKind, shared: SharedEndpoints | None) -> bool:
+    """The unit took an endpoint for gone that serves others still."""
+    return stop is StopKind.ENDPOINT and shared is not None and not shared.stop
 
 
 @asynccontextmanager

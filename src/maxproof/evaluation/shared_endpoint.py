@@ -22,7 +22,7 @@ from maxproof.models.ledger import RESERVING_ROLE, Ledger
 from maxproof.models.prices import cost_of, prices_of
 from maxproof.models.settings import BudgetSettings, EndpointSettings
 from maxproof.models.streaks import FailureStreaks
-from maxproof.models.types import CallFailed, CallNotRun, CallProgress, RoleUsage, Stop, Usage
+from maxproof.models.types import CallFailed, CallNotRun, CallProgress, FailureKind, RoleUsage, Stop, Usage
 
 DEFAULT_LIMIT = 64
 """Samples in flight that keep an endpoint busy which does not say how many it takes."""
@@ -223,6 +223,8 @@ class UnitEndpoint:
         for _ in range(samples):
             self._unit.add(role, None, None, 0.0)
         self._unit.failing[self._name] = shared.answers[self._name]
+        if failure.kind is FailureKind.REJECTED:  # the request of one problem says little of the endpoint
+            failure = CallFailed(FailureKind.BAD_REPLY, failure.message, endpoint=failure.endpoint)
         _, gone = shared.streaks.failed(self._name, failure, ())
         if gone:
             shared.gate.end(self._name, gone)
