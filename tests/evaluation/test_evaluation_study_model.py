@@ -183,3 +183,12 @@ def test_parameters_are_checked() -> None:
         SimulatorSettings(judges=3, rho=0.1, rho_judges=0.5)
     with pytest.raises(ValidationError, match="at most 1"):
         SimulatorSettings(pass_gap=0.9, slip=0.2)
+
+
+def test_patches_on_one_problem_succeed_together_as_set() -> None:
+    draws = Draws(12, 0, N)
+    chosen = SimulatorSettings(critique_right=1, patch_gap=0.2, damage=0, blocked=0, patch_rho=0.75)
+    parents = of_grade(GAP, draws)
+    made = np.stack([Model(chosen, draws).patch(ROWS, [40 + k], parents).grade[:, 0] for k in range(4)], axis=1)
+    assert near(float(np.mean(made[:, 0] == RIGHT)), 0.2)
+    assert near(float(np.mean((made == RIGHT).any(axis=1))), 1 - pass_all(0.8, 4, 0.75))

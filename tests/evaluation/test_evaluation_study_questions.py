@@ -8,12 +8,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 np = pytest.importorskip("numpy", reason="needs the extra study")
 
-from maxproof.cli.study import study  # noqa: E402
+from maxproof.cli.main import app  # noqa: E402
 from maxproof.evaluation.study.estimates import difference, in_words, mean_interval, ratio_interval  # noqa: E402
 from maxproof.evaluation.study.model import Draws, Model, pass_all  # noqa: E402
 from maxproof.evaluation.study.parameters import SimulatorSettings  # noqa: E402
@@ -39,14 +38,6 @@ WRONG_ONLY = {
     "slip": 0.0,
 }
 """Every proof has errors: 1 point."""
-
-app = typer.Typer()
-app.command()(study)
-
-
-@app.callback()
-def _root() -> None:
-    pass
 
 
 def run(simulator: SimulatorSettings, problems: int = 1500, seed: int = 0, **sizes: object) -> object:
@@ -308,7 +299,7 @@ def test_parameters_are_listed() -> None:
         (["--model", "lab"], 2, "no oracle is named"),
         (["--model", "lab", "--oracle", "lab", "--questions", "sumaries"], 2, "did you mean summaries?"),
         (["--model", "lab", "--oracle", "lab", "--id", "other"], 2, "no problem with id"),
-        ([], 4, "endpoint"),
+        ([], 4, "no model is configured"),
     ],
 )
 def test_a_real_study_refuses_before_it_makes_a_folder(

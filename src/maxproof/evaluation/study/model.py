@@ -57,6 +57,7 @@ class Purpose(IntEnum):
     FOOLED = 11
     VOTE = 12
     GROUP = 13
+    MENDING = 14
     JUDGE = 20
     SAMPLE = 100
 
@@ -239,7 +240,10 @@ class Model:
         named = self.draws.columns(Purpose.CRITIQUE, columns, rows) < quantile(self.settings.critique_right)
         right = (named & (parents.grade != RIGHT)).astype(np.int8)
         thresholds = self._patches[right, parents.grade]
-        grade = outcome(self.draws.columns(Purpose.CHANGE, columns, rows), thresholds)
+        common = self.settings.patch_rho
+        own_change = self.draws.columns(Purpose.CHANGE, columns, rows)
+        change = sqrt(common) * self.draws.column(Purpose.MENDING, 0)[rows, None] + sqrt(1 - common) * own_change
+        grade = outcome(change.astype(np.float32), thresholds)
         blocked = self._blocked[rows[:, None], parents.route]
         grade = np.where(blocked, np.maximum(grade, ERROR), grade).astype(np.int8)
         kept = self.settings.inherits

@@ -16,17 +16,17 @@ class SimulatorSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     # Prover
-    skill: float = Field(0.84, ge=-10, le=10, description="mean quality of a fresh proof; full points above 0 (fitted)")
+    skill: float = Field(1.44, ge=-10, le=10, description="mean quality of a fresh proof; full points above 0 (fitted)")
     difficulty_spread: float = Field(
-        3.5, ge=0, le=10, description="standard deviation of difficulty between problems (fitted)"
+        3.31, ge=0, le=10, description="standard deviation of difficulty between problems (fitted)"
     )
     routes: int = Field(6, ge=1, le=32, description="approaches to a problem (guess)")
     route_decay: float = Field(
-        0.21, gt=0, le=1, description="how much less often each next approach is taken; 1: all alike (fitted)"
+        0.22, gt=0, le=1, description="how much less often each next approach is taken; 1: all alike (fitted)"
     )
-    blocked: float = Field(0.19, ge=0, le=1, description="approaches that can't work: at most 1 point on them (fitted)")
+    blocked: float = Field(0.28, ge=0, le=1, description="approaches that can't work: at most 1 point on them (fitted)")
     blocked_by_difficulty: float = Field(
-        0.8, ge=0, le=1, description="share of difficulty in what blocks an approach (fitted)"
+        0.57, ge=0, le=1, description="share of difficulty in what blocks an approach (fitted)"
     )
     gap_width: float = Field(0.5, ge=0, le=10, description="quality below 0 at which gaps are minor: 6 points (guess)")
     error_width: float = Field(2.0, ge=0, le=10, description="further below, errors: 1 point; then 0 (guess)")
@@ -42,6 +42,13 @@ class SimulatorSettings(BaseModel):
         le=0.5,
         description="PATCH mends an error that is rightly named; as often it leaves a minor gap "
         "(measured in the lab: 5.5 % of all repairs, of which 60 % have a right critique)",
+    )
+    patch_rho: float = Field(
+        0.75,
+        ge=0,
+        le=1,
+        description="correlation of what PATCHes make on one problem (measured in the lab: 4.5 to 5.5 % of repairs "
+        "succeed, 10.4 to 11.5 % of four of one proof, which is a correlation of 0.75 to 0.8)",
     )
     damage: float = Field(0.1, ge=0, le=0.5, description="PATCH makes a proof one class worse (guess)")
     escape: float = Field(0.7, ge=0, le=1, description="REWRITE leaves its parent's approach (guess)")

@@ -139,6 +139,7 @@ _RHO = (0.0, 0.25, 0.5, 0.75, 0.95)
 _PASS_ERROR = (0.01, 0.05, 0.1, 0.2, 0.35)
 _RANKER_RHO = (0.0, 0.25, 0.5, 0.75, 1.0)
 _SKILL = (-6.0, -4.0, -2.0, 0.0, 2.0)
+_POOR_REPAIR = (("patch_error", 0.03), ("patch_gap", 0.1))
 _WEAK_RANKER = (("ranker_accuracy", 0.6), ("rho", 0.9))
 _SCAFFOLDS = ("MaxProof", "best-of-N", "verify-repair loop", "pool of means", "consolidation and knock-out")
 
@@ -164,8 +165,10 @@ ASKINGS: tuple[Asking, ...] = (
             Sweep("pass_error", _PASS_ERROR, BOTH),
             Sweep("ranker_rho", _RANKER_RHO, BOTH),
             Sweep("skill", _SKILL, BOTH),
+            Sweep("skill", _SKILL, BOTH, _POOR_REPAIR),
             Sweep("blocked", (0.0, 0.2, 0.4, 0.6), BOTH),
             Sweep("patch_error", (0.0, 0.03, 0.09, 0.2), BOTH),
+            Sweep("patch_gap", (0.0, 0.1, 0.25, 0.5), BOTH),
         ),
         answer=_points,
     ),
