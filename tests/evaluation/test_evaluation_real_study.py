@@ -33,7 +33,7 @@ from maxproof.evaluation.study.arms import (  # noqa: E402
     question_arms,
     sizes,
 )
-from maxproof.evaluation.study.intervals import bootstrap  # noqa: E402
+from maxproof.evaluation.study.intervals import bootstrap, student  # noqa: E402
 from maxproof.evaluation.study.real import StudyProgress, run_study, unit_records  # noqa: E402
 from maxproof.evaluation.study.real_answers import best, points, study_result  # noqa: E402
 from maxproof.evaluation.study.real_folder import (  # noqa: E402
@@ -360,14 +360,21 @@ def test_equal_values_have_an_interval_and_no_values_have_none() -> None:
         bootstrap([[], []])
 
 
-def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
+@pytest.mark.parametrize(("problems", "least"), [(40, 0.89), (6, 0.89), (3, 0.7)])
+def test_intervals_hold_the_truth_about_as_often_as_they_say(problems: int, least: float) -> None:
     rng = np.random.default_rng(0)
     held = 0
-    for _ in range(200):
-        values = rng.exponential(size=(40, 1))
+    for _ in range(300):
+        values = rng.normal(size=(problems, 1))
         _, low, high = bootstrap([list(map(float, row)) for row in values])
-        held += low <= 1 <= high
-    assert 0.87 <= held / 200 <= 0.99
+        held += low <= 0 <= high
+    assert least <= held / 300 <= 0.995
+
+
+def test_quantiles_of_student() -> None:
+    known = {1: 12.706, 2: 4.303, 3: 3.182, 5: 2.571, 10: 2.228, 30: 2.042, 1000: 1.962}
+    for freedom, value in known.items():
+        assert student(freedom) == pytest.approx(value, rel=1e-2)
 
 
 def test_arm_names_that_reports_rely_on() -> None:
