@@ -90,6 +90,8 @@ def measured(
 
     Raises InputError.
     """
+    with needs_extra("study", "maxproof study"):
+        import numpy  # noqa: F401
     from maxproof.evaluation.study.real import StudyProgress, run_study
     from maxproof.evaluation.study.real_answers import study_result
     from maxproof.evaluation.study.real_folder import RealStudySettings, create_study
