@@ -171,6 +171,17 @@ def test_what_no_later_look_would_mend_is_raised(tmp_path: Path) -> None:
         _Followed(path).look()
 
 
+def test_a_look_ends_early_when_stopped_and_the_next_goes_on(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.jsonl").write_text(_rows(ord(name)))
+    stops = iter([False, False, True])
+    follower = Follower([tmp_path], (), load_phrases(), print, lambda: next(stops, False))
+    assert follower.look()
+    assert follower.stats.rollouts == 4
+    assert follower.look()
+    assert follower.stats.rollouts == 12
+
+
 def test_a_file_written_by_a_thread(tmp_path: Path) -> None:
     path = tmp_path / "rollouts.jsonl"
     text = "".join(_rows(step, 8) for step in range(30))

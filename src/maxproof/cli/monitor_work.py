@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import typer
@@ -204,7 +205,7 @@ def _follow(work: MonitorWork, exporters: Sequence[Exporter]) -> Report:
     from maxproof.monitor.phrases import load_phrases
 
     with follow_view(as_json=work.as_json, quiet=work.quiet) as view, _stoppable() as stopped:
-        follower = Follower(work.rollouts, work.map, load_phrases(work.phrases), view.note)
+        follower = Follower(work.rollouts, work.map, load_phrases(work.phrases), view.note, stopped.is_set)
         known: set[tuple[str, str, int]] = set()
         idle_since = time.monotonic()
         while not stopped.is_set():
@@ -232,9 +233,15 @@ def _follow(work: MonitorWork, exporters: Sequence[Exporter]) -> Report:
 
 @contextmanager
 def _stoppable() -> Iterator[threading.Event]:
-    """Ctrl-C and SIGTERM set the event: what is at work ends first."""
+    """Ctrl-C and SIGTERM set the event: the batch at work ends first. A second one ends at once."""
     event = threading.Event()
-    before = {number: signal.signal(number, lambda *_: event.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if event.is_set():
+            raise KeyboardInterrupt
+        event.set()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield event
     finally:
@@ -243,8 +250,12 @@ def _stoppable() -> Iterator[threading.Event]:
 
 
 def _tell_skipped(skipped: Mapping[str, Skipped], work: MonitorWork) -> None:
-    if work.quiet:
-        return
-    for reason, rows in list(skipped.items())[:SHOWN_SKIPS]:
-        lines = "1 line" if rows.count == 1 else f"{rows.count:,} lines, the first"
-        print(visible(f"maxproof: warning: {rows.first}: skipped {lines}: {reason}"), file=sys.stderr)
+    """Where the first line of each reason is; the report has only the counts."""
+    if work.as_json:
+        for reason, rows in skipped.items():
+            event = {"event": "skipped", "reason": reason, "count": rows.count, "first": rows.first}
+            print(json.dumps(event), file=sys.stderr)
+    elif not work.quiet:
+        for reason, rows in list(skipped.items())[:SHOWN_SKIPS]:
+            lines = "1 line" if rows.count == 1 else f"{rows.count:,} lines, the first"
+            print(visible(f"maxproof: warning: {rows.first}: skipped {lines}: {reason}"), file=sys.stderr)

@@ -47,12 +47,19 @@ class Follower:
         paths: JSONL files, which need not exist yet, and folders.
         map: entries as of `fields.parse_map`, on top of what the first file that has a line tells.
         note: is told in one line what happened to a file.
+        stopped: asked after each batch; a look ends early when it says so.
     """
 
     def __init__(
-        self, paths: Sequence[Path], map: Sequence[str], phrases: Phrases, note: Callable[[str], None]
+        self,
+        paths: Sequence[Path],
+        map: Sequence[str],
+        phrases: Phrases,
+        note: Callable[[str], None],
+        stopped: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._paths, self._map, self._phrases, self._note = tuple(paths), tuple(map), phrases, note
+        self._paths, self._map, self._phrases = tuple(paths), tuple(map), phrases
+        self._note, self._stopped = note, stopped
         self._fields: FieldMap | None = None
         self._growing: dict[Path, _Followed] = {}
         self._whole: dict[Path, int | None] = {}
@@ -73,6 +80,8 @@ class Follower:
         """Reads what is new; whether there was anything. Raises InputError for what no later look would mend."""
         found = False
         for path in self._files():
+            if self._stopped():
+                break
             found |= self._look_at_growing(path) if path.suffix in GROWING else self._look_at_whole(path)
         return found
 
@@ -141,6 +150,8 @@ class Follower:
         for batch in batches:
             take(batch, self._stats, self._skipped, self._phrases)
             found |= batch.frame.height > 0 or bool(batch.skipped)
+            if self._stopped():
+                break
         return found
 
 
