@@ -126,6 +126,17 @@ def test_a_last_line_without_an_end_is_read_if_it_is_whole(tmp_path: Path) -> No
     assert skipped_of(batches) == {}
 
 
+@pytest.mark.parametrize(("text", "skipped"), [("\n \n", []), ('{"pro', ["torn last line"]), ("x\n", ["not JSON"])])
+def test_a_file_without_a_row_is_no_error(tmp_path: Path, text: str, skipped: list[str]) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(text)
+    batches = read(path)
+    assert rows_of(batches) == []
+    assert list(skipped_of(batches)) == skipped
+    with pytest.raises(InputError, match="no row in it"):
+        top_fields(path)
+
+
 def test_windows_line_ends_and_a_byte_order_mark(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"\xef\xbb\xbf" + (json.dumps(GOOD) + "\r\n").encode() * 2)

@@ -85,21 +85,10 @@ def top_fields(path: Path) -> dict[str, bool]:
 
     Raises InputError for a file that can't be read or holds no rows.
     """
-    kind = _kind(path)
-    if kind == _PARQUET:
-        return {name: dtype.is_numeric() for name, dtype in _scan(path).collect_schema().items()}
-    if kind == _TORCH:
-        return _fields_of(_torch_rows(path)[:_FIRST_ROWS])
-    rows: list[Mapping[str, Any]] = []
-    for block in blocks(path):
-        for _, line in block.lines()[: _FIRST_ROWS - len(rows)]:
-            try:
-                rows.append(parse_line(line))
-            except BadRow:
-                continue
-        if rows:
-            return _fields_of(rows)
-    raise InputError("no row in it that is a JSON object", file=path)
+    found = _first_fields(path)
+    if not found:
+        raise InputError("no row in it that is a JSON object", file=path)
+    return found
 
 
 def read_batches(paths: Sequence[Path], fields: FieldMap) -> Iterator[Batch]:
@@ -356,9 +345,29 @@ def _natural(path: Path) -> list[tuple[int, int, str]]:
     return [(1, int(part[:18]), "") if part.isdecimal() else (0, 0, part) for part in parts]
 
 
+def _first_fields(path: Path) -> dict[str, bool]:
+    kind = _kind(path)
+    if kind == _PARQUET:
+        return {name: dtype.is_numeric() for name, dtype in _scan(path).collect_schema().items()}
+    if kind == _TORCH:
+        return _fields_of(_torch_rows(path)[:_FIRST_ROWS])
+    rows: list[Mapping[str, Any]] = []
+    for block in blocks(path):
+        for _, line in block.lines()[: _FIRST_ROWS - len(rows)]:
+            try:
+                rows.append(parse_line(line))
+            except BadRow:
+                continue
+        if rows:
+            return _fields_of(rows)
+    return {}
+
+
 def _resolved(path: Path, fields: FieldMap) -> FieldMap:
+    """`fields` for this file; as it is where no row can be used, which reading it will count."""
+    present = _first_fields(path)
     try:
-        return resolve(fields, top_fields(path))
+        return resolve(fields, present) if present else fields
     except InputError as error:
         raise InputError(
             error.message, file=error.file or path, line=error.line, field=error.field, hint=error.hint

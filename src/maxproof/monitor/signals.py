@@ -92,13 +92,12 @@ def opener_top_share(step: StepStats) -> Value:
     return value, n, error, name
 
 
-def opener_shift(step: StepStats, baseline: Sequence[StepStats]) -> Value:
-    """Total variation distance between the step's openers and those of the baseline window, less what chance does.
+def opener_shift(step: StepStats, there: Mapping[str, int], m: int) -> Value:
+    """Total variation distance between the step's openers and those of the m rollouts of the baseline, beyond chance.
 
     0 on average for no change, at most 1; the detail names the opener that rose most. See `openers.shift`.
     """
-    there = pooled(one.openers for one in baseline)
-    n, m = int(step.sums["n"]), int(sum(one.sums["n"] for one in baseline))
+    n = int(step.sums["n"])
     if not n or not m:
         return _NOTHING
     value, error = shift(step.openers, n, there, m)
@@ -185,11 +184,16 @@ def readings(stats: Stats, baseline: Sequence[int]) -> Mapping[Signal, Series]:
             continue
         if signal in _BY_STEP:
             found[signal] = tuple(_reading(step, _BY_STEP[signal](stats[step])) for step in steps)
-        elif signal is Signal.OPENER_SHIFT and window:
-            found[signal] = tuple(
-                _reading(step, opener_shift(stats[step], [stats[one] for one in window if one != step]))
-                for step in steps
-            )
+    if window and Signal.OPENER_SHIFT not in gone:
+        whole = pooled(stats[step].openers for step in window)
+        size = int(sum(stats[step].sums["n"] for step in window))
+        shifts = []
+        for step in steps:
+            inside = step in window
+            there = whole - stats[step].openers if inside else whole
+            m = size - int(stats[step].sums["n"]) if inside else size
+            shifts.append(_reading(step, opener_shift(stats[step], there, m)))
+        found[Signal.OPENER_SHIFT] = tuple(shifts)
     return found
 
 
