@@ -15,6 +15,7 @@ NAMES = {
     "training": "tokens/s of sampling and of supervised training beside the processor's bound",
     "monitor": "rollouts/s and peak memory of the monitor, JSONL and Parquet, beside polars' own scan and plain Python",
     "study": "seconds for each policy of the simulated study, beside a plain loop over problems",
+    "data": "records/s, memory and accuracy of building, decontaminating, balancing and splitting problems",
     "lazy": "verifier calls that lazy verification saves, and what it decides differently (nothing)",
 }
 

@@ -84,10 +84,17 @@ def test_smoothing_caps_the_frequent_and_keeps_the_whole_tail(tmp_path: Path) ->
 
 def test_records_without_techniques_have_the_mean_weight(tmp_path: Path) -> None:
     rows = [DataRecord(id=f"a{n}", statement="S", domain="algebra", techniques=("t",)) for n in range(100)]
-    rows += [DataRecord(id=f"b{n}", statement="S", domain="algebra") for n in range(100)]
+    rows += [DataRecord(id=f"c{n}", statement="S", domain="algebra", techniques=(f"u{n}",)) for n in range(4)]
+    rows += [DataRecord(id=f"b{n}", statement="S", domain="algebra") for n in range(104)]
     _, counts = run(tmp_path, rows, domains={"algebra": 1}, cap=0.25, strength=0.5)
-    assert counts.after.records == 100
-    assert counts.after.techniques["t"] == pytest.approx(50, abs=15)
+    weight = (100 * (0.25 / (100 / 104)) ** 0.5 + 4) / 104
+    assert counts.after.records == int(208 * weight)
+    assert counts.after.techniques["t"] == pytest.approx(104 * weight - 4, abs=15)
+
+
+def test_an_even_mix_is_left_alone(tmp_path: Path) -> None:
+    rows = [DataRecord(id=str(n), statement="S", domain="algebra", techniques=(f"t{n % 3}",)) for n in range(30)]
+    assert len(run(tmp_path, rows, domains={"algebra": 1}, strength=1)[0]) == 30
 
 
 def test_levels_are_shares_too(tmp_path: Path) -> None:
@@ -130,10 +137,9 @@ def test_a_share_of_nothing_is_an_error(tmp_path: Path) -> None:
 
 @given(st.floats(0.001, 1), st.floats(0.001, 1), st.floats(0, 1))
 def test_a_weight_is_at_most_one_and_falls_with_the_share(one: float, other: float, strength: float) -> None:
-    settings = BalanceSettings(cap=0.1, strength=strength)
     low, high = sorted((one, other))
-    assert 0 < technique_weight(high, settings) <= technique_weight(low, settings) <= 1
-    assert technique_weight(0.1, settings) == 1
+    assert 0 < technique_weight(high, 0.1, strength) <= technique_weight(low, 0.1, strength) <= 1
+    assert technique_weight(0.1, 0.1, strength) == 1
 
 
 def test_draws_are_uniform() -> None:

@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 from datasketch import MinHashLSH
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -156,6 +157,7 @@ class _PartIndex:
         self.texts: list[_Text] = []
         self.by_key: dict[str, list[int]] = {}
         self.by_gram: dict[int, list[int]] = {}
+        self.known: Grams | None = None  # all n-grams of all texts, once asked for
         bands = bands_for(settings.threshold, settings.permutations)
         self.lsh = MinHashLSH(num_perm=settings.permutations, params=(bands.bands, bands.rows))
 
@@ -165,6 +167,7 @@ class _PartIndex:
         number = len(self.texts)
         self.texts.append(_Text(problem, place, text, form, grams))
         self.by_key.setdefault(form.key, []).append(number)
+        self.known = None
         if len(grams) < self.settings.min_grams:
             return
         self.lsh.insert(number, next(signatures([grams], self.settings.seed, self.settings.permutations)))
@@ -172,13 +175,22 @@ class _PartIndex:
             for gram in grams.tolist():
                 self.by_gram.setdefault(gram, []).append(number)
 
+    def _may_be_near(self, grams: Grams) -> bool:
+        """Whether the set's share of n-grams known to any evaluation text is enough: J(A, B) <= |A ∩ B| / |A|.
+
+        Exact, and false for nearly all records: only the others need a signature.
+        """
+        if self.known is None:
+            self.known = np.unique(np.concatenate([text.grams for text in self.texts])) if self.texts else None
+        return self.known is not None and overlap(self.known, grams) >= self.settings.threshold * len(grams)
+
     def matches(self, problem: Problem, place: Place, text: str, part: Part) -> Iterator[Match]:
         settings = self.settings
         form = normal_form(text)
         grams = grams_of(form.words, settings.ngram)
         copies = self.by_key.get(form.key, [])
         candidates = set(copies)
-        if len(grams) >= settings.min_grams:
+        if len(grams) >= settings.min_grams and self._may_be_near(grams):
             candidates.update(self.lsh.query(next(signatures([grams], settings.seed, settings.permutations))))
         if settings.containment:
             shared: Counter[int] = Counter()

@@ -44,7 +44,7 @@ MAX_NGRAM = len(_MULTIPLIERS)
 def grams_of(words: Sequence[str], ngram: int = NGRAM) -> Grams:
     """The set of n-grams of a statement's words; a shorter statement is one gram. 1 <= ngram <= MAX_NGRAM."""
     length = min(ngram, max(len(words), 1))
-    hashes = np.fromiter((_word_hash(word) for word in words or ("",)), np.uint64, count=max(len(words), 1))
+    hashes = np.array(list(map(_word_hash, words or ("",))), np.uint64)
     count = len(hashes) - length + 1
     total = np.full(count, length, np.uint64)
     for place in range(length):

@@ -25,6 +25,7 @@ import hashlib
 import re
 import unicodedata
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from maxproof.problems.data import latex_tables as tables
 
@@ -51,6 +52,7 @@ _RAISED = re.compile(tables.RAISED_CLASS + "+")
 _LOWERED = re.compile(tables.LOWERED_CLASS + "+")
 _AFTER_LETTER = tables.split("and or be is are divides denote denotes equals satisfy satisfies such where with")
 _OPERATORS = tables.split("+ - * / = < > <= >= != ^ _ | -> => <=> ...") | {_STAR, _HYPHEN}
+_LOOKED_AT = frozenset((_PROSE, "*", ")", "\\"))
 _TIGHT = frozenset(("^", "_", "/", "sqrt"))
 
 
@@ -115,10 +117,14 @@ class _Reader:
     def read(self) -> list[str]:
         for found in _TOKEN.finditer(self.text):
             kind, value = found.lastgroup, found[found.lastgroup or 0]
-            if kind == "number":
+            if kind == "word":
+                top = self.stack[-1]
+                if top.wanted or top.formula:
+                    self._word(value)
+                else:  # most of what there is
+                    top.tokens += _prose_word(value)
+            elif kind == "number":
                 self._number(value.replace("{,}", ""))
-            elif kind == "word":
-                self._word(value)
             elif kind == "cjk":
                 self._give([value])
             elif kind == "command":
@@ -168,18 +174,14 @@ class _Reader:
             self._give([value.replace(",", "")])
 
     def _word(self, value: str) -> None:
-        if value in tables.NAMES:
+        if not self.group.formula:
+            for token in _prose_word(value):
+                self._give([token])
+        elif value in tables.NAMES:
             self._give([value])
-        elif self.group.formula:
+        else:
             for char in value.replace("'", ""):
                 self._give([_VARIABLE + char])
-        elif value in ("a", "A", "I"):
-            self._give([_PROSE + value])
-        elif len(value) == 1 or (2 <= len(value) <= 6 and value.isupper() and value.isascii()):
-            for char in value:
-                self._give([_VARIABLE + char])
-        else:
-            self._give([value.replace("'", "").casefold()])
 
     def _command(self, name: str) -> None:
         if name in tables.LOOKS:
@@ -270,6 +272,17 @@ class _Reader:
             self.stack.append(_Frame(command, wanted))
 
 
+@lru_cache(maxsize=1 << 15)
+def _prose_word(word: str) -> tuple[str, ...]:
+    if word in ("a", "A", "I"):
+        return (_PROSE + word,)
+    if word in tables.NAMES:
+        return (word,)
+    if len(word) == 1 or (2 <= len(word) <= 6 and word.isupper() and word.isascii()):
+        return tuple(_VARIABLE + char for char in word)
+    return (word.replace("'", "").casefold(),)
+
+
 def _applied(command: str, arguments: list[list[str]]) -> list[str]:
     """The tokens of a command with its arguments (too few at the end of a text or group)."""
     if command in tables.SKIPPED:
@@ -329,28 +342,36 @@ def _in_parentheses(tokens: list[str]) -> bool:
 def _tidy(tokens: list[str]) -> list[str]:
     """What depends on the neighbours: hyphens, signs of multiplication, letters that may be words, single tokens."""
     out: list[str] = []
+    left = ""
     for index, token in enumerate(tokens):
-        left = out[-1] if out else ""
-        right = tokens[index + 1] if index + 1 < len(tokens) else ""
-        if token in ("*", _STAR):
-            if _is_number(left) and _is_number(right):
-                out.append("*")
-        elif token == _HYPHEN:
-            if (_is_operand(left) or left == ")" or left in _OPERATORS) and (_is_operand(right) or right == "("):
-                out.append("-")
-        elif token[0] == _PROSE:
-            if token != _COMMA:
-                letter = right in _AFTER_LETTER or right in _OPERATORS or left in _OPERATORS or right in (_COMMA, ")")
-                out.append(_VARIABLE + token[1:] if letter else token[1:].casefold())
-        elif token == ")" and len(out) >= 3 and out[-2] == "(" and out[-3] in _TIGHT:
-            del out[-2]  # x^(2), 1/(2): the parentheses say nothing
-        elif token.startswith("\\") and len(token) > 1:
-            out.append(token[1:])
+        if token[0] in _LOOKED_AT:
+            right = tokens[index + 1] if index + 1 < len(tokens) else ""
+            _add(out, token, right)
         elif left == "non" and token.isalpha():
             out[-1] = left + token  # nonnegative, non-negative, non negative
         else:
             out.append(token)
+        left = out[-1] if out else ""
     return out
+
+
+def _add(out: list[str], token: str, right: str) -> None:
+    """Appends what `token` is between the last of `out` and `right`."""
+    left = out[-1] if out else ""
+    if token in ("*", _STAR):
+        if _is_number(left) and _is_number(right):
+            out.append("*")
+    elif token == _HYPHEN:
+        if (_is_operand(left) or left == ")" or left in _OPERATORS) and (_is_operand(right) or right == "("):
+            out.append("-")
+    elif token[0] == _PROSE:
+        if token != _COMMA:
+            letter = right in _AFTER_LETTER or right in _OPERATORS or left in _OPERATORS or right in (_COMMA, ")")
+            out.append(_VARIABLE + token[1:] if letter else token[1:].casefold())
+    elif token == ")" and len(out) >= 3 and out[-2] == "(" and out[-3] in _TIGHT:
+        del out[-2]  # x^(2), 1/(2): the parentheses say nothing
+    else:
+        out.append(token[1:] if token[0] == "\\" and len(token) > 1 else token)
 
 
 def _is_number(token: str) -> bool:

@@ -86,8 +86,8 @@ def split(
 ) -> SplitCounts:
     """Writes each record of `path` with its split. `folder` holds temporary files; `path` is read twice.
 
-    With `files`, the records of each split are also written to a file of their own, `OUT.SPLIT.jsonl`; `writer` was made
-    with `beside=SPLITS`.
+    With `files`, the records of each split are also written to a file of their own, `OUT.SPLIT.jsonl`; `writer` was
+    made with `beside=SPLITS`.
 
     Raises InputError.
     """
