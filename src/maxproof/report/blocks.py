@@ -40,8 +40,8 @@ svg text.flag{fill:var(--bad);font-weight:600}
 svg text.flag.end{text-anchor:end}svg text.flag.start{text-anchor:start}
 .legend .key{margin-right:1.2rem;white-space:nowrap}
 .legend .key::before{display:none}
-.usage.sentences th,.usage.sentences td{text-align:left;white-space:normal;vertical-align:top;font-size:.9rem;
-border-bottom:1px solid var(--line)}
+.usage.sentences th,.usage.sentences td{text-align:left;white-space:normal;overflow-wrap:break-word;font-size:.9rem;
+vertical-align:top;border-bottom:1px solid var(--line)}
 .quoted{background:var(--card);border:1px solid var(--line);border-left:3px solid var(--quiet);border-radius:6px;
 padding:.6rem .9rem;max-height:22rem;overflow:auto;font:.86rem/1.55 ui-monospace,"DejaVu Sans Mono",monospace}
 details.more{border:1px solid var(--line);border-radius:10px;background:var(--card);padding:.6rem 1rem;margin:.8rem 0}
