@@ -64,7 +64,7 @@ class Asking:
 
     Attributes:
         measure: of `ways.MEASURES`; `measured` says it in words, `percent` shows it so.
-        against: pairs of arms whose difference is told; the first of them is also told over each sweep.
+        against: pairs of arms whose difference is told.
         rates_over: the K for which the verifier's error rates are measured, for three correlations; none: empty.
     """
 
@@ -82,7 +82,7 @@ class Asking:
 
 
 def told(findings: Findings, what: str = "points", percent: bool = False) -> str:
-    """All differences in words, and over which values of each sweep the first of them holds."""
+    """All differences in words, and where along each sweep its first two ways differ."""
     parts = [_capital(in_words(found, what, percent)) + "." for found in findings.differences]
     parts += [turn_in_words(turn) for turn in findings.turns]
     return " ".join(parts)

@@ -12,7 +12,7 @@ from maxproof.evaluation.study.types import Arm, Curve, Difference, Question, St
 from maxproof.problems.errors import InputError
 from maxproof.problems.text import read_text
 from maxproof.report.blocks import Block, Charts, Code, Details, Section, Table, Text, to_html, to_markdown
-from maxproof.report.line_charts import Series, legend, line_chart
+from maxproof.report.line_charts import DASHES, Level, Series, legend, line_chart
 from maxproof.search.run_folder import write_atomically
 
 COMMAND = "command"
@@ -121,7 +121,7 @@ def _charts(question: Question) -> Charts:
     kinds: dict[str, int] = {}
     for curve in question.curves:
         for name in curve.lines:
-            kinds.setdefault(name, len(kinds))
+            kinds.setdefault(name, len(kinds) % len(DASHES))
     svg = [_chart(question, curve, kinds) for curve in question.curves]
     return Charts((legend(tuple(kinds.items())), *svg), "The bands are 95 % intervals.")
 
@@ -137,7 +137,9 @@ def _chart(question: Question, curve: Curve, kinds: dict[str, int]) -> str:
         )
         for name, points in curve.lines.items()
     ]
-    return line_chart(curve.title, series, curve.x_name, bottom=None)
+    crosses = any(low < 0 for points in curve.lines.values() for _, _, low, _ in points)
+    level = Level(0.0, 0.0, 0.0, "no difference") if crosses else None
+    return line_chart(curve.title, series, curve.x_name, bottom=None, level=level)
 
 
 def _curve_table(question: Question, curve: Curve) -> Table:

@@ -156,12 +156,11 @@ def _question(
             for name in sweep.ways
         }
         curves.append(Curve(f"by {sweep.title}", sweep.parameter, lines))
-        turns.append(
-            Turn(
-                sweep.parameter,
-                tuple((value, between(sweep.ways[0], sweep.ways[1], chosen)) for value, chosen in points),
-            )
-        )
+        arm, against = sweep.ways[:2]
+        turn = Turn(sweep.title, tuple((value, between(arm, against, chosen)) for value, chosen in points))
+        turns.append(turn)
+        paired = tuple((value, found.value, found.low, found.high) for value, found in turn.differences)
+        curves.append(Curve(f"paired, by {sweep.title}", sweep.parameter, {f"{arm} - {against}": paired}))
     if asking.rates_over:
         correlated = {f"rho = {rho:g}": settings.model_copy(update={"rho": rho}) for rho in RHO_LINES}
         curves += rate_curves(correlated, sizes.candidates, asking.rates_over, seeds, problems)
