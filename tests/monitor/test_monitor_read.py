@@ -107,6 +107,17 @@ def test_bad_lines_cost_only_themselves_and_are_counted_with_their_place(tmp_pat
     }
 
 
+@pytest.mark.parametrize("value", [12, -0.5, True, {}, [], {"a": 1}, [1], ["a"], [[1]], [{"role": "assistant"}]])
+def test_a_value_that_is_no_text_is_not_taken_for_one(tmp_path: Path, value: object) -> None:
+    path = written(tmp_path / "a.jsonl", [{**GOOD, "text": value}, {**GOOD, "thinking": value}])
+    assert skipped_of(read(path)) == {
+        "text is not a string": (1, f"{path}:1"),
+        "thinking is not a string": (1, f"{path}:2"),
+    }
+    path = written(tmp_path / "b.jsonl", [{**GOOD, "text": json.dumps(value)}])
+    assert [row["text"] for row in rows_of(read(path))] == [json.dumps(value)]
+
+
 def test_places_are_right_in_a_block_that_is_read_at_once(tmp_path: Path) -> None:
     path = written(tmp_path / "a.jsonl", [GOOD, "", "", {**GOOD, "step": None}, GOOD, {**GOOD, "step": None}])
     assert skipped_of(read(path)) == {"no step": (2, f"{path}:4")}

@@ -42,6 +42,10 @@ _PAIR = rf"{_NAME}: {_NUMBER}"
 _OBJECT = rf"^\{{(?:{_PAIR}(?:, {_PAIR})*)?\}}$"
 
 
+_NO_TEXT = r'^(?:\{"|\[[\[{"0-9]|(?:\{\}|\[\]|true|false|-?[0-9][0-9.eE+-]*)$)'
+"""What polars makes of a JSON value that is no text looks so; a text may look so too."""
+
+
 class Refused(Exception):
     """The block has to be read line by line."""
 
@@ -234,8 +238,8 @@ def _text(frame: pl.DataFrame, expr: pl.Expr, dtype: pl.DataType, column: str, s
     if source.convert == "reasoning":
         return pl.lit(None, pl.String)
     expr = expr.cast(pl.String)
-    if column == "text" and frame.select(expr.str.starts_with('[{"').any()).item():
-        raise Refused  # a list of messages among texts
+    if column != "problem" and frame.select(expr.str.contains(_NO_TEXT).any()).item():
+        raise Refused
     return expr
 
 

@@ -72,16 +72,16 @@ def _walk(found: Any, parts: Sequence[str]) -> Any:
 def _value(column: str, value: Any, source: Source) -> Any:
     match column:
         case "text":
-            text = _text(value, source, "assistant")
+            text = _text(value, source, column)
             if text is None:
                 raise BadRow("no text")
             return text
         case "thinking":
-            return _text(value, source, "assistant")
+            return _text(value, source, column)
         case "problem":
             if isinstance(value, int | float) and not isinstance(value, bool):
                 return str(value)
-            return _text(value, source, "user")
+            return _text(value, source, column)
         case "step" | "group" | "sample":
             return _index(value, column)
         case "is_proof":
@@ -94,8 +94,8 @@ def _value(column: str, value: Any, source: Source) -> Any:
             return _score(value, source, column)
 
 
-def _text(value: Any, source: Source, role: str) -> str | None:
-    column = {"assistant": "text", "user": "problem"}[role]
+def _text(value: Any, source: Source, column: str) -> str | None:
+    role = "user" if column == "problem" else "assistant"
     key = "reasoning_content" if source.convert in ("reasoning", "sampled_reasoning") else "content"
     if source.convert in ("sampled_reply", "sampled_reasoning"):
         nodes = value if isinstance(value, list) else []
