@@ -6,10 +6,10 @@ that meets every share from what the cells are worth after smoothing: N = min_c 
 up to min_c floor(n_c / s_c). Each cell gives round(N s_c) records, rounded by largest remainder.
 
 Smoothing. In a domain, let f_t be the share of the annotated records that name technique t. A technique's weight is
-w_t = min(1, (c / f_t)^strength), where c is the cap, or 1 over the number of techniques named in the domain if that is
-more, so that an even mix is left alone. A technique of share f > c is worth f (c/f)^strength of the domain (strength 1
-brings it down to the cap, 0 leaves it). A record's weight is the largest of its techniques': what has one
-rare technique is kept. A record without techniques has the mean weight of its domain's annotated ones; 1 if none is.
+w_t = min(1, (c / f_t)^strength), where c is the cap, or the mean of the domain's f_t if that is more, so that an even
+mix is left alone. A technique of share f > c is worth f (c/f)^strength of the domain (strength 1 brings it down to c,
+0 leaves it). A record's weight is the largest of its techniques': what has one rare technique is kept. A record
+without techniques has the mean weight of its domain's annotated ones; 1 if none is.
 
 Sampling. A cell's records with the smallest u / w are taken, where u in (0, 1) is a hash of the seed and the record's
 id: sequential Poisson sampling (Ohlsson 1998), a sample of fixed size in which a record's chance is close to
@@ -189,7 +189,9 @@ def _weights(kinds: list[_Combination], counts: NDArray[np.int64], settings: Bal
         if techniques:
             annotated[domain] += count
             named.setdefault(domain, Counter()).update(dict.fromkeys(techniques, count))
-    caps = {domain: max(settings.cap, 1 / len(names)) for domain, names in named.items()}
+    caps = {
+        domain: max(settings.cap, names.total() / len(names) / annotated[domain]) for domain, names in named.items()
+    }
     weights = [
         max(
             technique_weight(named[domain][name] / annotated[domain], caps[domain], settings.strength)
