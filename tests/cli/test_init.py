@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from maxproof.cli.config import flatten, load_config
 from maxproof.cli.init import EXAMPLES, config_text, write_config
 from maxproof.cli.train_settings import train_settings
+from maxproof.evaluation.oracle_settings import OracleSettings
 from maxproof.problems import InputError
 from maxproof.search.settings import RunSettings
 from maxproof.training.settings import CispoSettings
@@ -58,7 +59,7 @@ def test_every_setting_is_in_it(tmp_path: Path) -> None:
             if "$ref" not in str(option)  # a table of its own
         }
 
-    assert options(RunSettings) | options(CispoSettings) == names - {"effort"}
+    assert options(RunSettings) | options(CispoSettings) | options(OracleSettings) == names - {"effort"}
 
 
 def test_it_is_valid_toml_line_by_line() -> None:

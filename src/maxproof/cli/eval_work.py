@@ -76,9 +76,13 @@ def start(
 ) -> ExitCode:
     """Makes the evaluation or opens the one that is there, runs it, and writes its report. Raises InputError."""
     problems = chosen_problems(wanted.dataset, wanted.ids, wanted.first)
-    proofs = read_proofs(wanted.proofs, {p.id for p in problems}) if wanted.proofs is not None else None
-    if proofs is not None:
-        problems = tuple(problem for problem in problems if problem.id in proofs)
+    proofs = None
+    if wanted.proofs is not None:
+        given = read_proofs(wanted.proofs, {problem.id for problem in load_problems(wanted.dataset)})
+        problems = tuple(problem for problem in problems if problem.id in given)
+        if not problems:
+            raise InputError("holds no proof of the chosen problems", file=wanted.proofs)
+        proofs = {problem.id: given[problem.id] for problem in problems}
     shard = read_shard(wanted.shard) if wanted.shard is not None else None
     asked = _asked(wanted, problems, proofs, settings)
     path = out if out is not None else _default_out(wanted)
@@ -271,7 +275,8 @@ def _forecast_text(told: EvalForecast) -> str:
     calls = "calls not known ahead" if told.search_calls is None else f"at most {told.search_calls:,} calls"
     tokens = "" if told.search_tokens is None else f", about {told.search_tokens:,} tokens"
     oracle = "calls not known ahead" if told.oracle_calls is None else f"at most {told.oracle_calls:,} calls"
-    return f"Forecast: {told.runs:,} runs, {calls}{tokens}; oracle: {oracle}. Retries come on top."
+    oracle = "" if told.oracle_calls == 0 else f"; oracle: {oracle}"
+    return f"Forecast: {told.runs:,} runs, {calls}{tokens}{oracle}. Retries come on top."
 
 
 def _say(line: str) -> None:

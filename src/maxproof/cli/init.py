@@ -18,6 +18,7 @@ from pydantic.fields import FieldInfo
 from maxproof.cli.config import DEFAULT_FILE, EFFORTS
 from maxproof.cli.errors import reporting
 from maxproof.cli.schema import is_container, nested_model
+from maxproof.evaluation.oracle_settings import OracleSettings
 from maxproof.models.settings import ROLES, BudgetSettings, EndpointSettings, RoleSettings
 from maxproof.problems.errors import InputError
 from maxproof.search.settings import SearchSettings
@@ -59,6 +60,9 @@ _ABOUT: Mapping[str, str] = {
     "verifier.points": "# Points of each verdict, 0 to 7.",
     "train": "# Proof RL: maxproof train prover, and by maxproof train config for other trainers. Not in searches.",
     "train.sampling": "# How rollouts are drawn.",
+    "oracle": "# Who grades in maxproof eval: a server of its own, which the searches never ask. Not in searches.",
+    "oracle.prices": "# Money per million tokens.",
+    "oracle.budget": "# Limits of the grading alone.",
     "budget": "# Limits of a whole run, resumed sessions included. When one is reached, nothing new starts.",
 }
 _JUDGES = (
@@ -79,6 +83,7 @@ def config_text() -> str:
     blocks += [f'#[[verifier.judges]]\n#name = "{judge.name}"\n#mode = "{judge.mode}"' for judge in others]
     blocks += _tables("budget", BudgetSettings)
     blocks += _tables("train", CispoSettings)
+    blocks += _tables("oracle", OracleSettings)
     return "\n\n".join(blocks) + "\n"
 
 
@@ -114,7 +119,7 @@ def _tables(name: str, model: type[BaseModel]) -> Iterator[str]:
     if options:
         about = [_ABOUT[name]] if name in _ABOUT else []
         # An empty table does no harm, and its header shows where an option belongs; but an endpoint needs a base URL.
-        header = f"#[{name}]" if name.startswith("endpoints.") else f"[{name}]"
+        header = f"#[{name}]" if name.startswith(("endpoints.", "oracle")) else f"[{name}]"
         yield "\n".join([*about, header, *options])
     for key, field in model.model_fields.items():
         nested = nested_model(field.annotation)

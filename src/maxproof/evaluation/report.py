@@ -91,7 +91,8 @@ def summary_lines(result: EvalResult, tables: Tables) -> list[str]:
         lines.append(f"Not graded: {tables.candidates - tables.graded} of {tables.candidates} proofs; none is a zero")
     if whole.no_proof:
         lines.append(f"Without any proof: {whole.no_proof} runs; they are in no mean")
-    lines.append(f"Search: {_used_text(tables.search)}. Oracle: {_used_text(tables.oracle)}")
+    used = (("Search", tables.search), ("Oracle", tables.oracle))
+    lines += [f"{name}: {_used_text(amount)}" for name, amount in used if amount.calls]
     return lines
 
 
