@@ -82,8 +82,10 @@ def test_an_arm_that_is_the_reference_is_the_reference() -> None:
 
 @pytest.mark.parametrize("method", ["search", "best_of", "verify_repair", "pool", "knockout", "one_shot"])
 def test_more_is_kept_with_more_judges(method: str) -> None:
-    assert 0 <= kept_calls(method, SearchSettings(), 1) <= kept_calls(method, SearchSettings(), 3)
-    assert kept_calls("search", SearchSettings(), 1) == 9 + 12
+    one, three = (kept_calls(method, SearchSettings(), judges, "calls") for judges in (1, 3))
+    assert 0 <= one <= three
+    assert kept_calls("search", SearchSettings(), 1, "calls") == 9 + 12
+    assert kept_calls("search", SearchSettings(), 1, "tokens") == 18 + 12
 
 
 # --- one unit ---------------------------------------------------------------------------------------------------------

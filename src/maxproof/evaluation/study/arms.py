@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
+from maxproof.evaluation.methods.budget import Unit
 from maxproof.evaluation.methods.knockout import ENTRANTS
 from maxproof.search.run import tournament_calls
 from maxproof.search.settings import SearchSettings
@@ -129,20 +130,24 @@ def sizes(plan: ArmPlan, search: SearchSettings, reference_calls: int) -> Search
     return published.model_copy(update={**grown, **plan.changes})
 
 
-def kept_calls(method: str, search: SearchSettings, judges: int) -> int:
+def kept_calls(method: str, search: SearchSettings, judges: int, unit: Unit) -> int:
     """Calls of a budget that a method must have left to go on: its selection, and half of what a wave takes at least.
 
     So it goes on where that brings it nearer to the budget than to stop would. Re-asks, and verifications that only
-    the decisions ask for, are not counted. `judges`: of one verification.
+    the decisions ask for, are not counted. In tokens a vote counts as two calls: its prompt holds two proofs.
+
+    Args:
+        judges: of one verification. unit: of the budget.
     """
     wave, closing = 2 * search.parents, 0
+    vote = 2 if unit == "tokens" else 1
     match method:
         case "search":
-            closing, each = tournament_calls(search), 1 + judges + search.summaries
+            closing, each = vote * tournament_calls(search), 1 + judges + search.summaries
         case "best_of":
-            closing, each = tournament_calls(search), 1 + judges
+            closing, each = vote * tournament_calls(search), 1 + judges
         case "knockout":
-            closing, each = ENTRANTS, 1 + judges  # one consolidation, and a vote for each match
+            closing, each = vote * ENTRANTS, 1 + judges  # one consolidation, and a vote for each match
         case "pool":
             each = 1 + judges * search.verifications
         case _:

@@ -94,7 +94,9 @@ async def run_arms(
         left: Left = unlimited
         if plan.limit_of:
             limit = Budget(unit, 0).used(records[plan.limit_of].spent)
-            left = Budget(unit, limit, kept_calls(plan.method, chosen, judge_calls(verifier, problem))).left(metered)
+            left = Budget(unit, limit, kept_calls(plan.method, chosen, judge_calls(verifier, problem), unit)).left(
+                metered
+            )
         result = None
         if plan.method == "search":
             result = await searched(problem, chosen, verifier, metered, left)
