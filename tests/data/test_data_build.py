@@ -154,6 +154,22 @@ def test_records_are_built_again_with_all_they_have(tmp_path: Path) -> None:
     assert record.provenance[0].notes["domain_given"] == "cooking"
 
 
+def test_hostile_rows_are_rejects(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    depths = [*range(900, 1000, 3), 5_000, 100_000]
+    lines = ['{"statement": "x", "provenance": %s%s}' % ("[" * depth, "]" * depth) for depth in depths]  # noqa: UP031
+    lines += ['{"id": %s, "statement": "x"}' % ("9" * 10_000), '{"statement": "' + "x" * 300_000 + '"}']
+    lines += [
+        '{"statement": "x", "rubric": ["a", {}]}',
+        '{"statement": "x", "tags": {"a": 1}}',
+        '{"statement": "a\\u0000"}',
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    records, rejects, _ = built(tmp_path / "out.jsonl", path)
+    assert (records, len(rejects)) == ([], len(lines))
+    assert [reject["line"] for reject in rejects] == list(range(1, len(lines) + 1))
+
+
 def test_real_problem_sets_are_built_whole(tmp_path: Path) -> None:
     if not PROOFBENCH.exists() or not MINIF2F.exists():
         pytest.skip("no shared data")

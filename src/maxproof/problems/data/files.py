@@ -56,8 +56,12 @@ class Reject:
             "file": str(self.place.file), "line": self.place.line, "item": self.place.item or None, "id": self.id,
             "reason": self.reason, "raw": self.raw,
         }  # fmt: skip
-        # Escapes keep what is no proper text, such as half of a surrogate pair.
-        return json.dumps({key: item for key, item in value.items() if item is not None}, ensure_ascii=True)
+        found = {key: item for key, item in value.items() if item is not None}
+        try:
+            # Escapes keep what is no proper text, such as half of a surrogate pair.
+            return json.dumps(found, ensure_ascii=True)
+        except RecursionError:  # it could just be read, but not written
+            return json.dumps({**found, "raw": "(nested too deeply to be repeated here)"}, ensure_ascii=True)
 
 
 def read_data(path: Path, advance: Advance | None = None) -> Iterator[tuple[Place, DataRecord | Reject]]:
