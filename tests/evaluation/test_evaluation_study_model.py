@@ -21,6 +21,7 @@ from maxproof.evaluation.study.model import (  # noqa: E402
     Draws,
     Model,
     Proofs,
+    Purpose,
     cuts,
     outcome,
     pass_all,
@@ -39,7 +40,7 @@ def of_grade(grade: int, draws: Draws, blind: bool = False) -> Proofs:
     return Proofs(
         np.full(shape, grade, dtype=np.int8),
         np.zeros(shape, dtype=np.int8),
-        draws.columns(8, [0]),
+        draws.columns(Purpose.SHARED, [0]),
         np.full(shape, blind),
         np.zeros(shape, dtype=np.int16),
     )
@@ -120,7 +121,7 @@ def test_ranker_is_right_at_its_accuracy_and_falls_for_blind_spots_only_if_corre
     def share_right(other: Proofs, **changes: float) -> float:
         chosen = SimulatorSettings(position_bias=0, **changes)
         model = Model(chosen, draws)
-        own = Proofs(other.grade, other.route, draws.columns(8, [1]), other.blind, other.family)
+        own = Proofs(other.grade, other.route, draws.columns(Purpose.SHARED, [1]), other.blind, other.family)
         merits = tuple(model.merit(ROWS, c, p)[:, 0] for c, p in zip(ids, (right, own), strict=True))
         votes = model.prefers_left(ROWS, 0, 0, (merits[0], merits[1]), (ids[0][:, 0], ids[1][:, 0]), True)
         return float(np.mean(votes))
@@ -157,19 +158,19 @@ def test_no_patch_mends_a_blocked_route_and_rewrite_escapes_it() -> None:
 
 def test_columns_do_not_depend_on_who_asks_first() -> None:
     one, other = Draws(9, 0, 50), Draws(9, 0, 50)
-    one.columns(2, range(8))
-    assert (one.column(2, 5) == other.column(2, 5)).all()
+    one.columns(Purpose.QUALITY, range(8))
+    assert (one.column(Purpose.QUALITY, 5) == other.column(Purpose.QUALITY, 5)).all()
     per_row = np.tile(np.array([[5, 3]]), (50, 1))
-    assert (one.columns(2, per_row) == other.columns(2, [5, 3])).all()
-    assert not (Draws(10, 0, 50).column(2, 5) == one.column(2, 5)).any()
-    assert not (Draws(9, 1, 50).column(2, 5) == one.column(2, 5)).any()
+    assert (one.columns(Purpose.QUALITY, per_row) == other.columns(Purpose.QUALITY, [5, 3])).all()
+    assert not (Draws(10, 0, 50).column(Purpose.QUALITY, 5) == one.column(Purpose.QUALITY, 5)).any()
+    assert not (Draws(9, 1, 50).column(Purpose.QUALITY, 5) == one.column(Purpose.QUALITY, 5)).any()
 
 
 @given(st.lists(st.floats(0.01, 1), min_size=2, max_size=5))
 @settings(max_examples=30, deadline=None)
 def test_outcomes_have_the_probabilities_of_their_cuts(weights: list[float]) -> None:
     rates = [weight / sum(weights) for weight in weights]
-    z = Draws(11, 0, N).column(0, 0)
+    z = Draws(11, 0, N).column(Purpose.DIFFICULTY, 0)
     found = outcome(z, cuts([rates])[0])
     for place, rate in enumerate(rates):
         assert near(float(np.mean(found == place)), rate)

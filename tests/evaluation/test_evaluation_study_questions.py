@@ -277,6 +277,7 @@ def test_command_runs_saves_and_reads_again(tmp_path: Path) -> None:
         (["--set", "search.votes=2"], "odd"),
         (["--set", "budget.max_calls=2"], "unknown setting"),
         (["--questions", "nothing"], "unknown question"),
+        (["--set", "search.candidates=5000"], "at most 4,000"),
         (["--set", "search.finalists=9", "--set", "search.candidates=8"], "9 finalists"),
     ],
 )

@@ -30,7 +30,7 @@ def study(
         str | None,
         typer.Option("--questions", metavar="KEY,...", help="Only these. An unknown one lists what there is."),
     ] = None,
-    seeds: Annotated[int | None, typer.Option("--seeds", min=1, max=10_000, help="How many: SEED, SEED+1, ...")] = None,
+    seeds: Annotated[int | None, typer.Option("--seeds", min=1, max=1_000, help="How many: SEED, SEED+1, ...")] = None,
     seed: o.Seed = None,
     assignments: Annotated[
         list[str] | None,
@@ -58,7 +58,7 @@ def study(
         typer.Option("--size", help="400 problems and 2 seeds, or 10,000 and 3.", rich_help_panel=_SIMULATED),
     ] = "small",
     problems: Annotated[
-        int | None, typer.Option("--problems", min=2, max=10_000_000, rich_help_panel=_SIMULATED)
+        int | None, typer.Option("--problems", min=2, max=1_000_000, rich_help_panel=_SIMULATED)
     ] = None,
     parameters: Annotated[
         bool,

@@ -1,13 +1,15 @@
 """Runs: policies under settings, each over the same seeds and problems, block by block.
 
-A block is a few thousand problems, so that memory does not grow with their number, and its draws are shared by all
-runs: runs are paired by problem.
+A block is a few thousand problems, whose draws are shared by all runs: runs are paired by problem. Of a block only the
+outcomes stay in memory, about 30 bytes for each run and problem.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from maxproof.evaluation.study.model import Draws, Ints, Model
 from maxproof.evaluation.study.parameters import SimulatorSettings
@@ -55,7 +57,7 @@ def evaluate(
     problems: int,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Mapping[str, Outcome]:
-    """The outcome of each run by name, over all seeds' problems in the same order.
+    """The outcome of each run by name, over all seeds' problems in the same order; `by_round` has the last round only.
 
     Args:
         runs: one that another takes its limit from comes first.
@@ -76,7 +78,16 @@ def evaluate(
                 if len(parts.get(run.limit_of, ())) <= len(parts[run.name]):
                     raise ValueError(f"{run.name} is limited by {run.limit_of}, which has not run")
                 limit = parts[run.limit_of][-1].calls
-            parts[run.name].append(run.policy(Model(run.settings, draws), limit))
+            parts[run.name].append(_compact(run.policy(Model(run.settings, draws), limit)))
             done += 1
             progress(done, len(runs) * len(todo))
     return {name: found[0].merged(*found[1:]) for name, found in parts.items()}
+
+
+def _compact(outcome: Outcome) -> Outcome:
+    """The same in small integers, of the rounds only the last."""
+    small = {name: getattr(outcome, name).astype(np.int16) for name in ("picked", "argmax", "best")}
+    counts = {
+        name: getattr(outcome, name).astype(np.int32) for name in ("calls", "verifications", "candidates", "winner")
+    }
+    return replace(outcome, **small, **counts, by_round=outcome.by_round[:, -1:].astype(np.int16))

@@ -22,6 +22,8 @@ from maxproof.problems.errors import InputError, nearest
 from maxproof.search.settings import SearchSettings
 
 RHO_LINES = (0.0, 0.5, 0.9)
+MAX_PROOFS = 4_000
+"""Of one problem in one arm; best-of-N writes most."""
 CHECKED = 20
 """Problems on which the real engine is run beside the arrays."""
 
@@ -54,6 +56,7 @@ def simulate(
     asked = [_asking(key) for key in keys]
     if sizes.finalists > sizes.candidates:
         raise InputError(f"{sizes.finalists} finalists of {sizes.candidates} candidates", field="search.finalists")
+    _check_size(settings, sizes)
     _check_engine(settings, sizes, seed, size)
     seeds = range(seed, seed + size.seeds)
     plan: dict[str, Run] = {}
@@ -80,6 +83,18 @@ def _asking(key: str) -> Asking:
     if key == "summaries":
         hint = "summaries are not modelled: give a DATASET and a model"
     raise InputError(f"unknown question {key!r} for the simulator", field="--questions", hint=hint)
+
+
+def _check_size(settings: SimulatorSettings, sizes: SearchSettings) -> None:
+    proofs = sizes.candidates + 2 * sizes.parents * sizes.rounds
+    calls = proofs * (2 + sizes.verifications * settings.judges) + sizes.votes * (sizes.finalists - 1)
+    most = max(proofs, calls // (1 + settings.judges))
+    if most > MAX_PROOFS:
+        raise InputError(
+            f"up to {most:,} proofs of one problem; the simulator has at most {MAX_PROOFS:,}",
+            field="search",
+            hint="lower candidates, parents, rounds or verifications",
+        )
 
 
 def _check_engine(settings: SimulatorSettings, sizes: SearchSettings, seed: int, size: StudySize) -> None:
