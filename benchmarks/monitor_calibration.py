@@ -17,9 +17,9 @@ from maxproof.monitor import alarms
 
 BASELINES = (10, 15, 20, 30, 50, 100)
 LENGTHS = (50, 100, 200, 500, 1000, 2000)
-CHANCES = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005)
+CHANCES = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002)
 AUTOCORRELATION = 0.3
-RUNS, SEED = 100_000, 20260613
+RUNS, SEED = 200_000, 20260613
 OUT = Path(alarms.__file__).parent / "alarm_thresholds.json"
 
 
@@ -47,27 +47,38 @@ def largest(noise: Any, baseline: int, lengths: Sequence[int]) -> Any:
     return np.stack([found[:, :length].max(1) for length in lengths], 1)
 
 
+def trend(noise: Any, baseline: int) -> Any:
+    """The t statistic of the slope of each run's baseline: [runs]."""
+    head = noise[:, :baseline] - noise[:, :baseline].mean(1, keepdims=True)
+    place = np.arange(baseline) - (baseline - 1) / 2
+    squares = (place**2).sum()
+    slope = head @ place / squares
+    rest = ((head - slope[:, None] * place) ** 2).sum(1) / (baseline - 2)
+    return slope * np.sqrt(squares / rest)
+
+
 def quantiles(baseline: int, runs: int = RUNS, autocorrelation: float = AUTOCORRELATION) -> Any:
-    """The thresholds of one baseline size: [lengths, chances]."""
+    """The thresholds of one baseline size: [lengths + 1, chances], those of the trend last."""
     rng = np.random.default_rng([SEED, baseline])
     chunk = 2000
-    draws = [
-        largest(autoregressive(rng, chunk, baseline + LENGTHS[-1], autocorrelation), baseline, LENGTHS)
-        for _ in range(runs // chunk)
-    ]
+    draws = []
+    for _ in range(runs // chunk):
+        noise = autoregressive(rng, chunk, baseline + LENGTHS[-1], autocorrelation)
+        draws.append(np.column_stack([largest(noise, baseline, LENGTHS), trend(noise, baseline)]))
     return np.quantile(np.concatenate(draws), [1 - chance for chance in CHANCES], axis=0).T
 
 
 def main() -> None:
+    found = {str(baseline): np.round(quantiles(baseline).astype(float), 3).tolist() for baseline in BASELINES}
     table = {
-        str(baseline): {
-            str(length): [round(float(height), 3) for height in row]
-            for length, row in zip(LENGTHS, quantiles(baseline), strict=True)
-        }
-        for baseline in BASELINES
+        "autocorrelation": AUTOCORRELATION,
+        "runs": RUNS,
+        "seed": SEED,
+        "chances": CHANCES,
+        "quantiles": {size: dict(zip(map(str, LENGTHS), rows, strict=False)) for size, rows in found.items()},
+        "trends": {size: rows[-1] for size, rows in found.items()},
     }
-    about = {"autocorrelation": AUTOCORRELATION, "runs": RUNS, "seed": SEED, "chances": CHANCES}
-    OUT.write_text(json.dumps(about | {"quantiles": table}, indent=1) + "\n", encoding="utf-8")
+    OUT.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -11,9 +11,12 @@ An alarm is raised when the largest T passes a threshold. That is Page's scan (E
 Siegmund and E. S. Venkatraman, Ann. Stat. 23, 1995, the generalised likelihood ratio) with the estimated parameters
 of C.-S. J. Chu, M. Stinchcombe and H. White, "Monitoring structural change", Econometrica 64, 1996.
 
-`alarm_thresholds.json` has the thresholds: quantiles of the largest T over a whole run, simulated with Gaussian
-AR(1) readings of autocorrelation 0.3, for the number of readings in the baseline and the length of the run. All signals
-together share the false-alarm chance (Bonferroni's bound, which holds whatever depends on what).
+A training that hacks from its first steps on has no calm baseline. So the baseline is tested for a trend when it is
+full: the t statistic of the slope of its readings over their number.
+
+`alarm_thresholds.json` has the thresholds: quantiles of the largest T over a whole run, and of the slope's t,
+simulated with Gaussian AR(1) readings of autocorrelation 0.3, for the number of readings in the baseline and the length
+of the run. All tests of all signals share the false-alarm chance (Bonferroni's bound, which holds whatever depends on what).
 """
 
 from __future__ import annotations
@@ -36,6 +39,8 @@ CALM_READINGS, CALM_LEVEL = 4, 1.0
 """After an alarm a direction is watched again once this many readings average less than CALM_LEVEL spreads off."""
 _DUST = 1e-9
 
+TREND = "inside the baseline window"
+"""The detail of an alarm of a trend in the baseline begins so."""
 Direction = Literal["up", "down"]
 
 
@@ -126,22 +131,22 @@ def threshold(baseline: int, steps: int, chance: float) -> float:
     table = _table()
     size = max(known for known in table.quantiles if known <= baseline)
     length = min((known for known in table.quantiles[size] if known >= steps), default=max(table.quantiles[size]))
-    heights, chances = table.quantiles[size][length], table.chances
-    if chance >= chances[0]:
-        return heights[0]
-    for left, right, low, high in zip(chances, chances[1:], heights, heights[1:], strict=False):
-        if chance >= right:
-            part = (log(left) - log(chance)) / (log(left) - log(right))
-            return low + part * (high - low)
-    return heights[-1]
+    return _at(chance, table.chances, table.quantiles[size][length])
+
+
+def trend_threshold(baseline: int, chance: float) -> float:
+    """The same for the slope of the baseline."""
+    table = _table()
+    return _at(chance, table.chances, table.trends[max(known for known in table.trends if known <= baseline)])
 
 
 def one_sided_tests(infos: Mapping[Signal, SignalInfo]) -> int:
-    """Over how many tests the false-alarm chance is shared: two for a signal that is watched both ways, else one.
+    """Over how many tests the false-alarm chance is shared: for each direction in which a signal is watched, the scan
+    and the trend of the baseline.
 
     All signals count, also those that are off, so that an alarm doesn't depend on which columns come later.
     """
-    return sum(len(_directions(info)) for info in infos.values())
+    return sum(2 * len(_directions(info)) for info in infos.values())
 
 
 def detect(series: Series, info: SignalInfo, settings: MonitorSettings, tests: int) -> tuple[Alarm, ...]:
@@ -149,6 +154,9 @@ def detect(series: Series, info: SignalInfo, settings: MonitorSettings, tests: i
 
     An alarm is raised once per change: its direction is watched again, against the same baseline, only when the
     readings have come back to it. What came before decides alone: later readings never change an alarm.
+
+    An alarm of a trend in the baseline began with its first step and is raised with its last; `baseline` and `value`
+    are the means of the baseline's first and second half.
 
     Args:
         series: readings without a value are left out.
@@ -158,10 +166,13 @@ def detect(series: Series, info: SignalInfo, settings: MonitorSettings, tests: i
     if baseline is None:
         return ()
     watched = [reading for reading in series if reading.value is not None and reading.step > baseline.last]
-    limit = threshold(baseline.readings, settings.run_steps, settings.false_alarms / tests)
-    alarms = [
-        alarm for direction in _directions(info) for alarm in _scan(watched, baseline, info.signal, direction, limit)
-    ]
+    chance = settings.false_alarms / tests
+    limit = threshold(baseline.readings, settings.run_steps, chance)
+    alarms = []
+    for direction in _directions(info):
+        trend = _trend(series, baseline, info.signal, direction, trend_threshold(baseline.readings, chance))
+        alarms += [trend] if trend else []
+        alarms += _scan(watched, baseline, info.signal, direction, limit, armed=trend is None)
     return tuple(sorted(alarms, key=lambda alarm: (alarm.raised, alarm.direction)))
 
 
@@ -196,8 +207,39 @@ def _share_error(readings: Sequence[Reading], mean: float) -> float:
     return max(sqrt(part * chance * (1 - chance) / size), part / 2 / size)
 
 
+def _trend(series: Series, baseline: Baseline, signal: Signal, direction: Direction, limit: float) -> Alarm | None:
+    """The alarm of a baseline that moves in one direction."""
+    known = [r for r in series if r.value is not None and baseline.first <= r.step <= baseline.last]
+    values = [reading.value for reading in known if reading.value is not None]
+    middle = (len(values) - 1) / 2
+    squares = sum((place - middle) ** 2 for place in range(len(values)))
+    slope = sum((place - middle) * value for place, value in enumerate(values)) / squares
+    rest = sum((value - baseline.mean - slope * (place - middle)) ** 2 for place, value in enumerate(values))
+    spread = max(sqrt(rest / (len(values) - 2)), baseline.error, baseline.smallest / 2, _DUST)
+    half = len(values) // 2
+    before, after = _mean(known[:half]), _mean(known[-half:])
+    sign = 1.0 if direction == "up" else -1.0
+    if sign * slope * sqrt(squares) / spread <= limit or sign * (after - before) < baseline.smallest:
+        return None
+    return Alarm(
+        signal=signal,
+        direction=direction,
+        began=baseline.first,
+        raised=baseline.last,
+        baseline=before,
+        value=after,
+        sigmas=(after - before) / spread,
+        detail=f"{TREND}{'; ' if known[-1].detail else ''}{known[-1].detail}",
+    )
+
+
 def _scan(
-    readings: Sequence[Reading], baseline: Baseline, signal: Signal, direction: Direction, limit: float
+    readings: Sequence[Reading],
+    baseline: Baseline,
+    signal: Signal,
+    direction: Direction,
+    limit: float,
+    armed: bool,
 ) -> list[Alarm]:
     """Alarms of one direction; `readings` have values and come after the baseline."""
     sign = 1.0 if direction == "up" else -1.0
@@ -209,7 +251,7 @@ def _scan(
         return (sums[end] - sums[start]) / count / sqrt(1 / count + 1 / baseline.readings)
 
     alarms: list[Alarm] = []
-    start, armed = 0, True
+    start = 0
     for end in range(1, len(readings) + 1):
         if not armed:
             armed = (
@@ -245,10 +287,21 @@ def _mean(readings: Sequence[Reading]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """`quantiles[baseline][steps]` has one threshold for each of `chances`, which fall."""
+    """`quantiles[baseline][steps]` and `trends[baseline]` have one threshold for each of `chances`, which fall."""
 
     chances: tuple[float, ...]
     quantiles: Mapping[int, Mapping[int, tuple[float, ...]]]
+    trends: Mapping[int, tuple[float, ...]]
+
+
+def _at(chance: float, chances: Sequence[float], heights: Sequence[float]) -> float:
+    if chance >= chances[0]:
+        return heights[0]
+    for left, right, low, high in zip(chances, chances[1:], heights, heights[1:], strict=False):
+        if chance >= right:
+            part = (log(left) - log(chance)) / (log(left) - log(right))
+            return low + part * (high - low)
+    return heights[-1]
 
 
 @cache
@@ -260,4 +313,5 @@ def _table() -> _Table:
             int(size): {int(steps): tuple(heights) for steps, heights in rows.items()}
             for size, rows in raw["quantiles"].items()
         },
+        {int(size): tuple(heights) for size, heights in raw["trends"].items()},
     )

@@ -65,7 +65,7 @@ def _alarms(
     unfinished: int | None,
 ) -> tuple[Alarm, ...]:
     tests = one_sided_tests(INFO)
-    found = []
+    found: list[Alarm] = []
     for signal, every in series.items():
         complete = tuple(reading for reading in every if reading.step != unfinished)
         found.extend(detect(complete, INFO[signal], settings, tests))

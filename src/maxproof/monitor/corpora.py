@@ -1,10 +1,10 @@
 """Made rollouts: a training in which nothing changes, and one that turns to reward hacking as it was reported.
 
-Each is a seeded stream of rows with the monitor's columns, text and scores drawn from a `Style`. The figures of `HEALTHY`
-and `HACKED` that have a source are those of MaxProof (arXiv 2606.13473, section 2.5): visible length 3.5K -> 10K
-characters, fixed layout in up to 75 % of the texts, "To prove / To solve" 80 -> 10 %, "We are given" 10 -> 90 %, joint
-false positives 2.9 -> 8.0 %. The others (thinking, phrases, polarisation, disagreement, not scored) went the reported way,
-if one was reported, by an amount that is ours.
+Each is a seeded stream of rows with the monitor's columns, text and scores drawn from a `Style`. The figures of
+`HEALTHY` and `HACKED` that have a source are those of MaxProof (arXiv 2606.13473, section 2.5): visible length
+3.5K -> 10K characters, fixed layout in up to 75 % of the texts, "To prove / To solve" 80 -> 10 %, "We are given"
+10 -> 90 %, joint false positives 2.9 -> 8.0 %. The others (thinking, phrases, polarisation, disagreement, not scored)
+went the reported way, if one was reported, by an amount that is ours.
 """
 
 from __future__ import annotations
@@ -73,13 +73,13 @@ HACKED = Style(
     self_correction=3.0,
     false_positives=0.08,
     extreme=0.9,
-    inflation=0.4,
+    inflation=0.55,
     disagreement=0.30,
     not_scored=0.06,
 )
 
 
-def stationary(steps: int, seed: int, *, style: Style = HEALTHY, groups: int = 16, samples: int = 8) -> Iterator[Row]:
+def stationary(steps: int, seed: int, *, style: Style = HEALTHY, groups: int = 32, samples: int = 4) -> Iterator[Row]:
     """Rollouts of `steps` steps that are all drawn alike: `groups` problems a step with `samples` rollouts each."""
     for step in range(steps):
         yield from _step(step, seed, style, groups, samples)
@@ -93,8 +93,8 @@ def drifting(
     end: int,
     before: Style = HEALTHY,
     after: Style = HACKED,
-    groups: int = 16,
-    samples: int = 8,
+    groups: int = 32,
+    samples: int = 4,
 ) -> Iterator[Row]:
     """As `stationary`, but from step `start` on the style moves in equal parts, and is `after` from step `end` on."""
     for step in range(steps):

@@ -1,9 +1,9 @@
 """Signal 9, the aggregate hack score: how far the other signals have gone the way of hacking, as one figure.
 
 The authors' blog names the score and gives no formula; this one is ours. For a signal with a full baseline, d is its
-reading's deviation from the baseline's mean in standard deviations (`alarms.Baseline.deviation`), counted positive where
-hacking moves it (`SignalInfo.worse`; |d| where that can be either way). Below 2 a deviation is what noise does and counts
-nothing; above, it counts
+reading's deviation from the baseline's mean in standard deviations (`alarms.Baseline.deviation`), counted positive
+where hacking moves it (`SignalInfo.worse`; |d| where that can be either way). Below 2 a deviation is what noise does
+and counts nothing; above, it counts
 
     u(d) = max(0, d - 2) / (max(0, d - 2) + 4)        0 at d <= 2, 1/2 at d = 6, below 1 always
 
@@ -12,8 +12,8 @@ inside a number, then over the numbers that have a reading at this step. So the 
 signal moves further the way of hacking, and a signal that is off changes only how many are averaged. "Not scored" is no
 hacking and is left out.
 
-For a step of the baseline itself the mean and spread are those of the other steps of the baseline: each reading is judged
-by readings that it had no part in, as all later ones are.
+For a step of the baseline itself the mean and spread are those of the other steps of the baseline: each reading is
+judged by readings that it had no part in, as all later ones are.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@
             print(alarm.signal, alarm.began, alarm.sigmas)
     report = monitor.report(complete=True)
 
-A step is complete when a rollout of a later one arrives; only complete steps raise alarms. Apart from that the report is
-the one of a file with the same rollouts.
+A step is complete when a rollout of a later one arrives; only complete steps raise alarms. Apart from that the report
+is the one of a file with the same rollouts.
 """
 
 from __future__ import annotations
