@@ -178,7 +178,9 @@ async def work(folder: EvalFolder, units: Sequence[Unit], watch: Watch | None = 
     async with open_worker(folder, units, news.set) as worker:
         if watch is not None:
             watch(worker.progress)
-        waiting = [unit for unit in units if not _complete(unit_state(folder, unit))]
+        open_states = [state for state in (unit_state(folder, unit) for unit in units) if not _complete(state)]
+        # What only lacks its grades comes first: a spent budget of the search must not keep it from them.
+        waiting = [state.unit for state in sorted(open_states, key=lambda state: not state.method_done)]
         again = await _run_all(worker, waiting, news, last=False)
         await _run_all(worker, again, news, last=True)
         return worker.stop
