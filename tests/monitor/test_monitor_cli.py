@@ -205,6 +205,16 @@ def test_the_demo_needs_no_data(kind: str, code: int) -> None:
     assert done.exit_code == code, done.output
 
 
+def test_the_page_of_the_docs_shows_what_is_printed() -> None:
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "monitor.md").read_text(encoding="utf-8")
+    shown = page.split("$ maxproof monitor examples/monitor/rollouts.jsonl\n")[1].split("```")[0].splitlines()
+    printed = _run(root / "examples" / "monitor" / "rollouts.jsonl").stdout
+    lines = {line.rstrip() for line in printed.splitlines()}
+    assert len(shown) > 30
+    assert [line for line in shown if line not in lines and line != "..."] == []
+
+
 def test_help_names_all_ready_maps() -> None:
     said = re.sub(r"[\s│]+", " ", CliRunner().invoke(app, ["--help"], terminal_width=200).stdout)
     assert all(name in said for name in MAPS)
