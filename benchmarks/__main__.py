@@ -16,6 +16,7 @@ NAMES = {
     "monitor": "rollouts/s and peak memory of the monitor, JSONL and Parquet, beside polars' own scan and plain Python",
     "study": "seconds for each policy of the simulated study, beside a plain loop over problems",
     "data": "records/s, memory and accuracy of building, decontaminating, balancing and splitting problems",
+    "monitor_alarms": "the monitor's alarms: how often they are false, and how late the true ones are",
     "lazy": "verifier calls that lazy verification saves, and what it decides differently (nothing)",
 }
 

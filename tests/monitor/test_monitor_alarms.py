@@ -122,7 +122,7 @@ def test_a_constant_signal_is_divided_by_no_zero_and_dust_is_no_change() -> None
 
 
 def test_a_change_smaller_than_asked_for_raises_nothing() -> None:
-    values: list[float | None] = [100.0 + (step % 2) * 0.1 for step in range(20)] + [101.0] * 100
+    values = [100.0 + (step % 2) * 0.1 for step in range(20)] + [101.0] * 100
     assert found(values) == ()
     assert len(found(values, settings=MonitorSettings(smallest_change=0.005))) == 1
 

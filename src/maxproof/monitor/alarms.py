@@ -16,7 +16,8 @@ full: the t statistic of the slope of its readings over their number.
 
 `alarm_thresholds.json` has the thresholds: quantiles of the largest T over a whole run, and of the slope's t,
 simulated with Gaussian AR(1) readings of autocorrelation 0.3, for the number of readings in the baseline and the length
-of the run. All tests of all signals share the false-alarm chance (Bonferroni's bound, which holds whatever depends on what).
+of the run. All tests of all signals share the false-alarm chance (Bonferroni's bound, which holds whatever depends on
+what).
 """
 
 from __future__ import annotations
