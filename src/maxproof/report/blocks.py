@@ -19,7 +19,7 @@ from maxproof.models.template import visible
 from maxproof.report.html import environment, style_sheet
 
 CHART_STYLE = """
-.chart{display:inline-block;margin:.4rem .8rem .4rem 0}
+.chart{display:inline-block;vertical-align:top;margin:.4rem .8rem .4rem 0}
 .chart figcaption{font-size:.85rem;font-weight:600}
 .chart figcaption{color:var(--ink);margin:0 0 .3rem;max-width:340px;column-gap:.7rem}
 .chart figcaption small{font-weight:400;color:var(--quiet)}
