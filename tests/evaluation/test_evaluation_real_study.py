@@ -246,6 +246,7 @@ async def test_questions_and_seeds_may_be_added(tmp_path: Path) -> None:
         assert not await run_study(whole)
         assert server.stats.by_task.total() - asked - grown > grown
     assert unit_records(more) == unit_records(whole)
+    assert calls_in(more) == calls_in(whole)
     assert len(unit_records(more)) == 4
 
 

@@ -32,6 +32,10 @@ class Spent:
     def tokens(self) -> int:
         return self.prompt_tokens + self.completion_tokens
 
+    def amount(self, unit: Unit) -> int:
+        """All of it in one unit."""
+        return self.calls if unit == "calls" else self.tokens
+
 
 class MeteredCaller:
     """Counts what one method uses on one problem, each distinct call once, live or recorded.
@@ -86,16 +90,12 @@ class Budget:
     limit: float
     kept_calls: int = 0
 
-    def used(self, spent: Spent) -> float:
-        """`spent` in this budget's unit."""
-        return float(spent.calls if self.unit == "calls" else spent.tokens)
-
     def left(self, caller: MeteredCaller) -> Left:
         """Whether `caller` has used less than the limit, but for what is kept."""
 
         def left() -> bool:
             spent = caller.spent
-            used = self.used(spent)
+            used = spent.amount(self.unit)
             kept = self.kept_calls if self.unit == "calls" else self.kept_calls * used / max(1, spent.calls)
             return used + kept < self.limit
 

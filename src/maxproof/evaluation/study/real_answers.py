@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
+from maxproof.evaluation.methods.budget import Unit
 from maxproof.evaluation.study.arms import (
     ALL_SAMPLES,
     BEST_OF,
@@ -172,14 +173,6 @@ def best(arm: str, rounds: int | None = None) -> Value:
     return value
 
 
-def _used(arm: str, unit: str) -> Callable[[UnitRecord], float]:
-    def value(record: UnitRecord) -> float:
-        spent = record.arms[arm].spent
-        return float(spent.calls if unit == "calls" else spent.tokens)
-
-    return value
-
-
 def _clusters(value: Value, records: Sequence[UnitRecord]) -> list[list[float]]:
     """Values by problem."""
     found: dict[str, list[float]] = {}
@@ -189,7 +182,7 @@ def _clusters(value: Value, records: Sequence[UnitRecord]) -> list[list[float]]:
     return list(found.values())
 
 
-def _arm(shown: str, arm: str, value: Value, records: Sequence[UnitRecord], unit: str) -> Arm | None:
+def _arm(shown: str, arm: str, value: Value, records: Sequence[UnitRecord], unit: Unit) -> Arm | None:
     """None if nothing of it was measured."""
     clusters = _clusters(value, records)
     if not clusters:
@@ -210,7 +203,7 @@ def _arm(shown: str, arm: str, value: Value, records: Sequence[UnitRecord], unit
         more["best_in_archive"] = bootstrap(archive, MAX_POINTS)[0]
     if passed := [value(record) for record in measured if record.arms[arm].passed]:
         more["wrong_of_passed"] = fmean(points != MAX_POINTS for points in passed)
-    budget = fmean(_used(arm, unit)(record) for record in measured)
+    budget = fmean(record.spent.amount(unit) for record in ran)
     return Arm(shown, mean, max(0.0, low), min(float(MAX_POINTS), high), budget, len(measured), more)
 
 
@@ -230,7 +223,7 @@ def _difference(
 # --- questions of their own shape -------------------------------------------------------------------------------------
 
 
-def _selection(plans: Sequence[ArmPlan], records: Sequence[UnitRecord], unit: str) -> Answered:
+def _selection(plans: Sequence[ArmPlan], records: Sequence[UnitRecord], unit: Unit) -> Answered:
     arms: list[Arm | None] = []
     differences: list[Difference] = []
     for name in (REFERENCE, BEST_OF):
@@ -247,7 +240,7 @@ def _selection(plans: Sequence[ArmPlan], records: Sequence[UnitRecord], unit: st
     )  # fmt: skip
 
 
-def _lazy(records: Sequence[UnitRecord], unit: str) -> Answered:
+def _lazy(records: Sequence[UnitRecord], unit: Unit) -> Answered:
     """Counts verifications of the same search with and without lazy verification."""
 
     def ran(name: str) -> Value:
@@ -259,8 +252,8 @@ def _lazy(records: Sequence[UnitRecord], unit: str) -> Answered:
     arms = []
     for name, shown in names.items():
         mean, low, high = bootstrap(_clusters(ran(name), records), most)
-        used = fmean(_used(name, unit)(record) for record in records)
         figures = [record.arms[name] for record in records]
+        used = fmean(record.spent.amount(unit) for record in figures)
         arms.append(Arm(shown, mean, max(0.0, low), high, used, len(records), _costs(figures)))
     difference = _difference("lazy", "all samples run", ran(REFERENCE), ran(ALL_SAMPLES), records, most)
     total = sum(record.arms[ALL_SAMPLES].verifications for record in records)

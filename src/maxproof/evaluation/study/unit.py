@@ -93,10 +93,9 @@ async def run_arms(
         chosen = sizes(plan, search, reference_calls)
         left: Left = unlimited
         if plan.limit_of:
-            limit = Budget(unit, 0).used(records[plan.limit_of].spent)
-            left = Budget(unit, limit, kept_calls(plan.method, chosen, judge_calls(verifier, problem), unit)).left(
-                metered
-            )
+            limit = records[plan.limit_of].spent.amount(unit)
+            kept = kept_calls(plan.method, chosen, judge_calls(verifier, problem), unit)
+            left = Budget(unit, limit, kept).left(metered)
         result = None
         if plan.method == "search":
             result = await searched(problem, chosen, verifier, metered, left)
@@ -122,11 +121,13 @@ def wanted(records: Mapping[str, ArmRecord], *, archive: bool) -> list[str]:
 async def grade_all(
     oracle: Oracle, problem: Problem, digests: Sequence[str], texts: Mapping[str, str]
 ) -> tuple[dict[str, float | None], bool]:
-    """Points by digest, and whether all of that is final: asking again would change nothing."""
+    """Points by digest, and whether all of that is final: asking again would change nothing.
+
+    A proof is known to the oracle by a number from its digest, so that it is the same in every set of arms.
+    """
     async with asyncio.TaskGroup() as group:
         tasks = {
-            digest: group.create_task(oracle.grade(problem, [number], texts[digest]))
-            for number, digest in enumerate(digests)
+            digest: group.create_task(oracle.grade(problem, [int(digest[:7], 16)], texts[digest])) for digest in digests
         }
     grades = {digest: task.result() for digest, task in tasks.items()}
     return {digest: grade.points for digest, grade in grades.items()}, all(g.final for g in grades.values())
