@@ -62,8 +62,7 @@ class Measured:
 
 def simulated(wanted: Simulated, *, quiet: bool) -> StudyResult:
     """Raises InputError."""
-    with needs_extra("study", "the simulator of maxproof study"):
-        import numpy  # noqa: F401
+    _need_numpy()
     from maxproof.evaluation.study.parameters import SimulatorSettings
     from maxproof.evaluation.study.questions import KEYS
     from maxproof.evaluation.study.simulated import SIZES, simulate
@@ -92,6 +91,7 @@ def measured(
     """
     with needs_extra("study", "maxproof study"):
         import numpy  # noqa: F401
+    _need_numpy()
     from maxproof.evaluation.study.real import StudyProgress, run_study
     from maxproof.evaluation.study.real_answers import study_result
     from maxproof.evaluation.study.real_folder import RealStudySettings, create_study
@@ -170,6 +170,12 @@ def command_line(context: typer.Context) -> str:
             for one in value if isinstance(value, (list, tuple)) else (value,):
                 parts += [option.opts[0], str(one)]
     return shlex.join(parts)
+
+
+def _need_numpy() -> None:
+    """Raises InputError without the extra."""
+    with needs_extra("study", "maxproof study"):
+        import numpy  # noqa: F401
 
 
 def _keys(questions: str) -> tuple[str, ...]:
