@@ -10,7 +10,7 @@ import pytest
 from eval_fakes import SEARCH, asked, dataset, make, model, oracle_settings
 
 from maxproof.evaluation.eval_folder import EvalFolder, Unit, open_eval
-from maxproof.evaluation.report import result_json, write_report
+from maxproof.evaluation.report import result_json, summary_lines, write_report
 from maxproof.evaluation.result import EvalResult, collect
 from maxproof.evaluation.runner import open_worker, work
 from maxproof.evaluation.tables import tables_of
@@ -193,6 +193,16 @@ async def test_a_dead_endpoint_ends_the_run_and_the_next_session_finishes_it(tmp
         # No failure of the outage has become a fact about a proof.
         assert all(c.fitness is not None for unit in result.units if unit.problem not in done for c in unit.candidates)
         assert all(not unit.reason for unit in result.units)
+
+
+async def test_an_endpoint_that_never_answers_is_told_however_few_the_calls(tmp_path: Path) -> None:
+    problems = dataset(2)
+    async with MockServer(model(), faults=FaultPlan.parse(["400"])) as search:
+        folder = make(tmp_path / "e", problems, asked(problems, search.base_url, method="one_shot"))
+        stop, result = await both(folder)
+        assert stop.kind is StopKind.ENDPOINT
+        assert result.states["stopped"] == 2
+    assert "can't be used: HTTP 400" in "\n".join(summary_lines(result, tables_of(result)))
 
 
 @pytest.mark.parametrize("bad", [0, 2])

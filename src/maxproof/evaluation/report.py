@@ -18,7 +18,9 @@ from maxproof.evaluation.oracle_told import oracle_lines, same_model
 from maxproof.evaluation.published import comparable
 from maxproof.evaluation.result import EvalResult, UnitResult, Used, unit_json
 from maxproof.evaluation.tables import WRONG_POINTS, Group, Tables, tables_of
+from maxproof.models.template import clip
 from maxproof.report.blocks import Block, Charts, Details, Notice, Section, Table, to_html, to_markdown
+from maxproof.report.layout import one_line
 from maxproof.report.line_charts import Series, line_chart
 from maxproof.search.run_folder import write_atomically
 from maxproof.verifier.types import MAX_POINTS
@@ -76,7 +78,9 @@ def summary_lines(result: EvalResult, tables: Tables) -> list[str]:
     whole, states = tables.whole, result.states
     lines = [line for line in (same_model(result.asked), *oracle_lines(result.asked)) if line]
     if states["stopped"] or states["not_run"]:
-        lines.append(f"Not complete: {states['stopped']} runs ended early, {states['not_run']} were not started")
+        reasons = [unit.reason for unit in result.units if unit.reason]
+        why = f" ({one_line(clip(reasons[0], 200))})" if reasons else ""
+        lines.append(f"Not complete: {states['stopped']} runs ended early{why}, {states['not_run']} were not started")
     lines.append(f"Picked proof: {_points(whole.picked)} of {MAX_POINTS}")
     if whole.best.value is not None:
         lines.append(f"Best in the archive: {_points(whole.best)}; selection loss {_points(whole.loss)}")

@@ -183,6 +183,9 @@ async def work(folder: EvalFolder, units: Sequence[Unit], watch: Watch | None = 
         waiting = [state.unit for state in sorted(open_states, key=lambda state: not state.method_done)]
         again = await _run_all(worker, waiting, news, last=False)
         await _run_all(worker, again, news, last=True)
+        for shared in (worker.search, worker.oracle):
+            if shared is not None:
+                shared.end_silent()
         return worker.stop
 
 

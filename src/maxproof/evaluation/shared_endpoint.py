@@ -84,6 +84,12 @@ class SharedEndpoints:
         """Whether it has answered anybody in this session."""
         return self.answers[endpoint] > 0
 
+    def end_silent(self) -> None:
+        """At the end: an endpoint that has failed and never answered is gone, however few calls there were."""
+        silent = self.streaks.silent()
+        if silent is not None and not self.stop:
+            self.gate.end(*silent)
+
     def for_unit(self, reserved_calls: int, begun: Callable[[], None] = lambda: None) -> UnitCalls:
         """The endpoints as one unit has them; `reserved_calls` are kept for its tournament until it is closed.
 
