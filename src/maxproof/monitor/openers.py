@@ -22,7 +22,7 @@ def total_variation(here: Mapping[str, int], n: int, there: Mapping[str, int], m
 
     What the counts leave of the n and m rollouts, openers too rare to be kept, is taken as one opener more.
     """
-    names = here.keys() | there.keys()
+    names = sorted(here.keys() | there.keys())
     apart = sum(abs(here.get(name, 0) / n - there.get(name, 0) / m) for name in names)
     rest = abs((n - sum(here.values())) / n - (m - sum(there.values())) / m)
     return (apart + rest) / 2
@@ -34,7 +34,7 @@ def chance_variation(here: Mapping[str, int], n: int, there: Mapping[str, int], 
     Of an opener that k of them have, hypergeometrically many X are among the n. E|X/n - (k-X)/m| is summed up exactly
     for k <= 25, and is that of a folded normal of the same variance for more.
     """
-    names = here.keys() | there.keys()
+    names = sorted(here.keys() | there.keys())
     kinds = Counter(here.get(name, 0) + there.get(name, 0) for name in names)
     kinds[max(0, n + m - sum(here.values()) - sum(there.values()))] += 1
     return sum(times * _apart(k, n, m) for k, times in sorted(kinds.items())) / 2
@@ -67,7 +67,7 @@ def shift(here: Mapping[str, int], n: int, there: Mapping[str, int], m: int) -> 
     """
     value = total_variation(here, n, there, m) - chance_variation(here, n, there, m)
     signed_here = signed_there = 0.0
-    for name in here.keys() | there.keys():
+    for name in sorted(here.keys() | there.keys()):
         p, q = here.get(name, 0) / n, there.get(name, 0) / m
         sign = 1 if p > q else -1
         signed_here += sign * p
