@@ -77,21 +77,21 @@ def rows(count: int) -> Iterator[dict[str, object]]:
 
 
 def run(quick: bool) -> None:
-    """Prints one table of speed and memory, and one of accuracy."""
-    sizes = (10_000, 30_000) if quick else (100_000, 1_000_000)
-    speed: list[tuple[object, ...]] = []
-    accuracy: list[tuple[object, ...]] = []
-    for count in sizes:
+    """Prints for each size a table of speed and memory, and one of accuracy."""
+    for count in (10_000, 30_000) if quick else (100_000, 1_000_000):
+        speed: list[tuple[object, ...]] = []
         with tempfile.TemporaryDirectory(dir=os.environ.get("BENCHMARK_TMP")) as name:
             folder = Path(name)
             for step, read, seconds, cpu, peak in _steps(folder, count):
                 console.print(f"{step}, {read:,} records: {cpu:.0f} CPU s of {seconds:.0f} s, {peak:.0f} MB")
                 speed.append((step, f"{read:,}", seconds, cpu, f"{read / cpu:,.0f}", peak))
-            accuracy += [(name, f"{count:,}", *figures) for name, *figures in _accuracy(folder)]
-    print_table(
-        "data: steps without a model", ("step", "records", "wall s", "CPU s", "records per CPU s", "peak MB"), speed
-    )
-    print_table("planted pairs", ("pairs", "records", "planted", "found", "recall", "precision"), accuracy)
+            accuracy = list(_accuracy(folder))
+        print_table(
+            f"data, {count:,} rows: steps without a model",
+            ("step", "records", "wall s", "CPU s", "records per CPU s", "peak MB"),
+            speed,
+        )
+        print_table(f"planted among {count:,} rows", ("pairs", "planted", "found", "recall", "precision"), accuracy)
 
 
 def _steps(folder: Path, count: int) -> Iterator[tuple[str, int, float, float, float]]:
