@@ -182,8 +182,10 @@ def _clusters(value: Value, records: Sequence[UnitRecord]) -> list[list[float]]:
     return list(found.values())
 
 
-def _arm(shown: str, arm: str, value: Value, records: Sequence[UnitRecord], unit: Unit) -> Arm | None:
-    """None if nothing of it was measured."""
+def _arm(
+    shown: str, arm: str, value: Value, records: Sequence[UnitRecord], unit: Unit, *, returned: bool = True
+) -> Arm | None:
+    """None if nothing of it was measured. `returned`: `value` is of the proof that the arm returns, which it may pass."""
     clusters = _clusters(value, records)
     if not clusters:
         return None
@@ -196,13 +198,15 @@ def _arm(shown: str, arm: str, value: Value, records: Sequence[UnitRecord], unit
         "tokens": fmean(record.spent.tokens for record in ran),
         "proofs": fmean(len(record.attempts) for record in ran),
         "rounds": fmean(record.rounds for record in ran),
-        "passed": fmean(record.passed for record in ran),
         "not_scored": float(len(records) - len(measured)),
     }
     if archive := _clusters(best(arm), measured):
         more["best_in_archive"] = bootstrap(archive, MAX_POINTS)[0]
-    if passed := [value(record) for record in measured if record.arms[arm].passed]:
-        more["wrong_of_passed"] = fmean(points != MAX_POINTS for points in passed)
+    if returned:
+        passed = [value(record) for record in measured if record.arms[arm].passed]
+        more["passed"] = len(passed) / len(measured)
+        if passed:
+            more["wrong_of_passed"] = fmean(points != MAX_POINTS for points in passed)
     budget = fmean(record.spent.amount(unit) for record in ran)
     return Arm(shown, mean, max(0.0, low), min(float(MAX_POINTS), high), budget, len(measured), more)
 
@@ -229,7 +233,8 @@ def _selection(plans: Sequence[ArmPlan], records: Sequence[UnitRecord], unit: Un
     for name in (REFERENCE, BEST_OF):
         shown = f"{name}, tournament", f"{name}, highest fitness"
         values = points(name), points(name, "argmax")
-        arms += [_arm(label, name, value, records, unit) for label, value in zip(shown, values, strict=True)]
+        arms.append(_arm(shown[0], name, values[0], records, unit))
+        arms.append(_arm(shown[1], name, values[1], records, unit, returned=False))
         if (found := _difference(*shown, *values, records)) is not None:
             differences.append(found)
     text = _TEXTS["selection"]
