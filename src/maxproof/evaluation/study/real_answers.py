@@ -185,7 +185,7 @@ def _clusters(value: Value, records: Sequence[UnitRecord]) -> list[list[float]]:
 def _arm(
     shown: str, arm: str, value: Value, records: Sequence[UnitRecord], unit: Unit, *, returned: bool = True
 ) -> Arm | None:
-    """None if nothing of it was measured. `returned`: `value` is of the proof that the arm returns, which it may pass."""
+    """None if nothing of it was measured. `returned`: `value` is of what the arm returns, and may have passed."""
     clusters = _clusters(value, records)
     if not clusters:
         return None
