@@ -30,6 +30,8 @@ from maxproof.evaluation.unit_files import (
 from maxproof.models.bindings import Bindings, resolve_bindings
 from maxproof.models.caller import JournaledCaller
 from maxproof.models.journal import Journal
+from maxproof.models.journal_schema import create_file
+from maxproof.models.journal_writer import take_lock
 from maxproof.models.settings import BudgetSettings
 from maxproof.models.types import Answer, Call, Caller, CallNotRun, NoAnswer, StopKind
 from maxproof.problems import InputError, Problem
@@ -101,10 +103,11 @@ async def run_method(
         write_outcome_file(place.outcome, found)
         return found
     if folder.asked.method == "search":
-        _save_run(folder, unit, place)
+        await asyncio.to_thread(_save_run, folder, unit, place)
     settings = folder.settings(unit.seed).search
     calls = shared.for_unit(tournament_calls(settings) if folder.asked.method in _TOURNAMENT else 0, begun)
     try:
+        await asyncio.to_thread(_make_journal, place.journal, folder.problems[unit.problem])
         with _open_journal(place.journal, folder.problems[unit.problem]) as journal:
             caller = JournaledCaller(
                 journal, calls.endpoints, bindings_of(folder), _UNLIMITED, unit.seed, elsewhere=shared.answered
@@ -114,7 +117,7 @@ async def run_method(
             found = _outcome(outcome, caller)
     finally:
         calls.close()
-    write_outcome_file(place.outcome, found)
+    await asyncio.to_thread(write_outcome_file, place.outcome, found)
     return found
 
 
@@ -150,6 +153,7 @@ async def run_grading(
             return UnitGrades()
         calls = shared.for_unit(0)
         try:
+            await asyncio.to_thread(_make_journal, place.oracle_journal, folder.problems[unit.problem])
             with _open_journal(place.oracle_journal, folder.problems[unit.problem]) as journal:
                 caller = JournaledCaller(
                     journal, calls.endpoints, oracle_bindings(folder), _UNLIMITED, unit.seed, elsewhere=shared.answered
@@ -160,7 +164,7 @@ async def run_grading(
         finally:
             calls.close()
     place.path.mkdir(parents=True, exist_ok=True)
-    write_grades_file(place.grades, found)
+    await asyncio.to_thread(write_grades_file, place.grades, found)
     return found
 
 
@@ -252,10 +256,19 @@ def _open(grade: Grade) -> Grade:
     return Grade(grade.points, grade.samples, grade.reason, final=False)
 
 
+def _make_journal(path: Path, problem: Problem) -> None:
+    """Makes the journal if there is none; in a thread, since the disk may take its time. Raises InputError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = take_lock(path)
+    try:
+        if not path.exists():
+            create_file(path, {"problem": problem.digest})
+    finally:
+        lock.release()
+
+
 def _open_journal(path: Path, problem: Problem) -> Journal:
-    """The journal of a unit's part, made if there is none. Raises InputError."""
-    if not path.exists():
-        return Journal.create(path, {"problem": problem.digest})
+    """The journal of a unit's part. Raises InputError."""
     journal = Journal.resume(path)
     if journal.meta("problem") != problem.digest:
         journal.close()
