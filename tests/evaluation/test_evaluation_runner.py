@@ -12,7 +12,7 @@ from eval_fakes import SEARCH, asked, dataset, make, model, oracle_settings
 from maxproof.evaluation.eval_folder import EvalFolder, Unit, open_eval
 from maxproof.evaluation.report import result_json, summary_lines, write_report
 from maxproof.evaluation.result import EvalResult, collect
-from maxproof.evaluation.runner import open_worker, work
+from maxproof.evaluation.runner import open_worker, queue_of, run_units, work
 from maxproof.evaluation.tables import tables_of
 from maxproof.models.mock import FaultPlan, Latency, MockReply, MockRequest, MockServer, SimulatedModel
 from maxproof.models.settings import BudgetSettings
@@ -136,9 +136,7 @@ async def test_no_more_problems_are_opened_than_keep_it_full(tmp_path: Path) -> 
                 return await counted(unit, **options)  # type: ignore[arg-type]
 
             worker.run = run  # type: ignore[method-assign]
-            from maxproof.evaluation import runner
-
-            await runner._run_all(worker, folder.units()[:12], asyncio.Event(), last=True)
+            await run_units(worker, queue_of(folder.units()[:12]), asyncio.Event())
         # Eight calls of one problem fill the endpoint; a round's tail lets a few others in, never all of them.
         assert 1 <= most <= 9
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import asyncio
 import resource
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -181,17 +181,45 @@ async def work(folder: EvalFolder, units: Sequence[Unit], watch: Watch | None = 
         open_states = [state for state in (unit_state(folder, unit) for unit in units) if not _complete(state)]
         # What only lacks its grades comes first: a spent budget of the search must not keep it from them.
         waiting = [state.unit for state in sorted(open_states, key=lambda state: not state.method_done)]
-        again = await _run_all(worker, waiting, news, last=False)
-        await _run_all(worker, again, news, last=True)
-        for shared in (worker.search, worker.oracle):
-            if shared is not None:
-                shared.end_silent()
+        await run_units(worker, queue_of(waiting), news)
         return worker.stop
 
 
-async def _run_all(worker: Worker, units: Sequence[Unit], news: asyncio.Event, *, last: bool) -> list[Unit]:
+Take = Callable[[], Awaitable[Unit | None]]
+"""Hands out the next unit; None when there is none for this worker any more."""
+
+
+def queue_of(units: Sequence[Unit]) -> Take:
+    """Hands out `units` in their order."""
+    waiting = deque(units)
+
+    async def take() -> Unit | None:
+        return waiting.popleft() if waiting else None
+
+    return take
+
+
+async def run_units(
+    worker: Worker, take: Take, news: asyncio.Event, ended: Callable[[Unit], None] = lambda _: None
+) -> None:
+    """Runs what `take` hands out, a further unit whenever an endpoint has room.
+
+    Args:
+        news: what `open_worker` was given to tell.
+        ended: told of each unit whose work is over, whatever has come of it.
+    """
+    again = await _run_all(worker, take, news, ended, last=False)
+    await _run_all(worker, queue_of(again), news, ended, last=True)
+    for shared in (worker.search, worker.oracle):
+        if shared is not None:
+            shared.end_silent()
+
+
+async def _run_all(
+    worker: Worker, take: Take, news: asyncio.Event, ended: Callable[[Unit], None], *, last: bool
+) -> list[Unit]:
     """Runs the units, in order of their start; returns those that are to be run again, in the same order."""
-    pending = deque(units)
+    started: list[Unit] = []
     again: set[Unit] = set()
     open_units = 0
     most = _most_open()
@@ -206,24 +234,31 @@ async def _run_all(worker: Worker, units: Sequence[Unit], news: asyncio.Event, *
         try:
             if await worker.run(unit, last=last, begun=tell):
                 again.add(unit)
+            else:
+                ended(unit)
         finally:
             open_units -= 1
             tell()
 
+    drained = False
     async with asyncio.TaskGroup() as group:
-        while pending or open_units:
+        while not drained or open_units:
             news.clear()
-            if pending and open_units < most and _may_open(worker):
+            if not drained and open_units < most and _may_open(worker):
+                unit = await take()
+                if unit is None:
+                    drained = True
+                    continue
                 begun = asyncio.Event()
+                started.append(unit)
                 open_units += 1
-                group.create_task(run(pending.popleft(), begun))
+                group.create_task(run(unit, begun))
                 await begun.wait()  # its first calls count before the next one is opened
-                continue
-            if pending and worker.search is not None and worker.search.stop:
-                pending.clear()
-                continue
-            await news.wait()
-    return [unit for unit in units if unit in again]
+            elif not drained and worker.search is not None and worker.search.stop:
+                drained = True
+            else:
+                await news.wait()
+    return [unit for unit in started if unit in again]
 
 
 def _may_open(worker: Worker) -> bool:
