@@ -170,6 +170,43 @@ def test_hostile_rows_are_rejects(tmp_path: Path) -> None:
     assert [reject["line"] for reject in rejects] == list(range(1, len(lines) + 1))
 
 
+def test_text_that_is_no_text_is_a_reject_wherever_it_stands(tmp_path: Path) -> None:
+    raw = tmp_path / "raw.jsonl"
+    raw.write_text(
+        '{"id": "good", "statement": "Prove it."}\n'
+        '{"id": "a", "statement": "One.", "tags": ["\\ud800"]}\n'
+        '{"id": "b", "statement": "Two.", "tags": "x\\u0000"}\n'
+        '{"id": "c", "statement": "Three.", "scheme": [{"points": 7, "criterion": "\\ud800"}]}\n'
+    )
+    records, rejects, _ = built(tmp_path / "out.jsonl", raw)
+    assert [record.id for record in records] == ["good"]
+    assert [reject["line"] for reject in rejects] == [2, 3, 4]
+
+
+def test_missing_values_and_a_provenance_of_the_source_are_no_faults(tmp_path: Path) -> None:
+    raw = jsonl(
+        tmp_path / "raw.jsonl",
+        {"statement": "One.", "scheme": None, "tags": None, "answer": float("nan"), "provenance": None},
+        {"statement": "Two.", "scheme": "", "criteria": [], "provenance": "a contest"},
+    )
+    records, rejects, _ = built(tmp_path / "out.jsonl", raw)
+    assert not rejects
+    assert [(record.statement, record.answer, len(record.provenance)) for record in records] == [
+        ("One.", None, 1), ("Two.", None, 1),
+    ]  # fmt: skip
+
+
+def test_a_reject_is_json_for_every_reader(tmp_path: Path) -> None:
+    raw = jsonl(tmp_path / "raw.jsonl", {"id": "a", "level": float("inf")}, {"id": "b", "statement": "Two."})
+    built(tmp_path / "out.jsonl", raw)
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    (line,) = rejects_path(tmp_path / "out.jsonl").read_text().splitlines()
+    assert json.loads(json.loads(line, parse_constant=refuse)["raw"]) == {"id": "a", "level": float("inf")}
+
+
 def test_real_problem_sets_are_built_whole(tmp_path: Path) -> None:
     if not PROOFBENCH.exists() or not MINIF2F.exists():
         pytest.skip("no shared data")

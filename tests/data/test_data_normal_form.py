@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxproof.problems.data.normal_form import ANY_VARIABLE, MAX_CHARS, normal_form
+from maxproof.problems.data.normal_form import MAX_CHARS, normal_form
+from maxproof.problems.data.variables import ANY_VARIABLE
 
 PROOFBENCH = Path(__file__).parents[3] / "shared" / "data" / "imo-proofbench.csv"
 
@@ -46,6 +47,15 @@ SAME = [
     ("It costs $5 today.", "It costs 5 today"),
     ("Let a and b be integers", "Let x and y be integers"),
     ("a $k$-element set", "a $m$-element set"),
+    (r"$\frac{x_1}{x_2+x_3}$ for $x_3$", r"$\frac{a}{b+c}$ for $c$"),
+    (r"$\frac{2x_n}{x^2}$", "2x_n/x^2"),
+    (r"$\frac{1}{x^2}$", "1/(x^2)"),
+    (r"$a_1, \dots, a_n$", "b_1, ..., b_m"),
+    (r"a_1 and a_2 and a_n", r"$x_1$ and $x_2$ and $x_k$"),
+    (r"$a \equiv b \pmod n$", "a ≡ b (mod n)"),
+    (r"$n \not= 2$", "n ≠ 2"),
+    ("x in (-1, 1)", r"$x$ in $(-1,1)$"),
+    ("posi\u00adtive num\u200bbers", "positive numbers"),
 ]  # fmt: skip
 DIFFERENT = [
     (r"$\frac{1}{2}$", r"$\frac{1}{3}$"),
@@ -63,6 +73,15 @@ DIFFERENT = [
     ("$3 \\times 4$", "$34$"),
     (r"$\sqrt{x+1}$", r"$\sqrt{x}+1$"),
     ("???", "!!!"),
+    ("The answer is -1", "The answer is 1"),
+    ("x in (-1,1)", "x in (1,1)"),
+    ("for -x", "for x"),
+    ("$a_1 = 2$, find $a_3$", "$a_1 = 2$, find $a_2$"),
+    ("$a_2 = 2$", "$a_1 = 2$"),
+    ("$a_1 = 2$, $a_n = 3$", "$a = 2$, $b = 3$"),
+    ("$x_1 + x$", "$x + y$"),
+    (r"$\sin\frac{x}{3}$", r"$\frac{\sin x}{3}$"),
+    (r"$\frac{a}{b_1c}$", r"$\frac{a}{b_1}c$"),
 ]
 TEXT = r"""Let $x$, $y$ and $n$ be integers with $x \ge 1$ such that \[ \frac{x+1}{y} + 2^{n} = \sqrt{x} \cdot f(y). \]
 Prove that $n$ divides $x - y$ if $\gcd(x, n) \leq 3$."""

@@ -100,7 +100,8 @@ def id_from(path: Path) -> str:
 
 
 def _blank(value: object) -> bool:
-    return value is None or (isinstance(value, str) and not value.strip())
+    # NaN is what data frames write for a missing value.
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
 
 
 def _text(key: str, value: object, place: Place) -> str | None:

@@ -34,6 +34,7 @@ TECHNIQUE_KEYS = ("techniques", "technique", "tags", "skills")
 SCHEME_KEYS = ("scheme", "criteria")
 _CRITERION_KEYS = {"points": ("points", "score", "marks"), "criterion": ("criterion", "description", "text")}
 _LIST = re.compile(r"[;|,\n]")
+_NO_TEXT = re.compile(r"[\x00\ud800-\udfff]")
 _MAX_NOTE_CHARS = 200
 _NO_PROBLEM = ("readme.md", "license.md", "license.txt")
 
@@ -148,7 +149,7 @@ def _given_id(raw: object) -> str | None:
 
 def _made(row: Record, taxonomy: Taxonomy, settings: BuildSettings, digest: str) -> DataRecord | Reject:
     try:
-        if "provenance" in row.raw:
+        if isinstance(row.raw.get("provenance"), list):
             return _again(row, digest)
         raw, scheme = _without_scheme(row.raw, row.place)
         problem = to_problem(raw, row.place, row.id)
@@ -206,20 +207,20 @@ def _listed(raw: Mapping[str, object], keys: tuple[str, ...], place: Place) -> l
     for key, value in raw.items():
         if folded(key) not in keys or value is None:
             continue
-        if isinstance(value, str):
-            return [part.strip() for part in _LIST.split(value) if part.strip()]
-        if isinstance(value, list) and all(isinstance(part, str) for part in value):
-            return [part.strip() for part in value if part.strip()]
-        raise place.error("expected a list of texts", field=key)
+        parts = _LIST.split(value) if isinstance(value, str) else value
+        if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+            raise place.error("expected a list of texts", field=key)
+        if any(_NO_TEXT.search(part) for part in parts):
+            raise place.error("holds a NUL character or half of a surrogate pair, expected text", field=key)
+        return [part.strip() for part in parts if part.strip()]
     return []
 
 
 def _without_scheme(raw: Mapping[str, object], place: Place) -> tuple[Mapping[str, object], tuple[Criterion, ...]]:
     """`raw` without the key that holds a scheme by criterion, and the scheme."""
     found = by_field({key: value for key, value in raw.items() if isinstance(value, list)}, place)
-    keys = [key for key in raw if folded(key) in SCHEME_KEYS] + [
-        found[field][0] for field in ("rubric",) if field in found
-    ]
+    keys = [key for key, value in raw.items() if folded(key) in SCHEME_KEYS and value not in (None, "", [])]
+    keys += [found[field][0] for field in ("rubric",) if field in found]
     for key in keys:
         value = raw[key]
         if not isinstance(value, list) or not all(isinstance(part, Mapping) for part in value):

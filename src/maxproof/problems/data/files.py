@@ -59,7 +59,9 @@ class Reject:
         found = {key: item for key, item in value.items() if item is not None}
         try:
             # Escapes keep what is no proper text, such as half of a surrogate pair.
-            return json.dumps(found, ensure_ascii=True)
+            return json.dumps(found, ensure_ascii=True, allow_nan=False)
+        except ValueError:  # NaN and Infinity, which Python reads, are no JSON: the row as text
+            return json.dumps({**found, "raw": json.dumps(self.raw)}, ensure_ascii=True)
         except RecursionError:  # it could just be read, but not written
             return json.dumps({**found, "raw": "(nested too deeply to be repeated here)"}, ensure_ascii=True)
 

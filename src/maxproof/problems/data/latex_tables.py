@@ -90,10 +90,13 @@ _LETTER_NAMES = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega "
     "Gamma Delta Theta Lambda Xi Sigma Upsilon Phi Psi Omega"
 )
+_UNSEEN = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"  # soft hyphen, joiners, marks of direction
 _SUPERSCRIPTS, _SUBSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ", "₀₁₂₃₄₅₆₇₈₉ₙ"
 
 CHARACTERS = str.maketrans(
-    _UNICODE | {letter: f"\\{name} " for letter, name in zip(_LETTERS, _LETTER_NAMES.split(), strict=True)}
+    _UNICODE
+    | dict.fromkeys(_UNSEEN, "")
+    | {letter: f"\\{name} " for letter, name in zip(_LETTERS, _LETTER_NAMES.split(), strict=True)}
 )
 RAISED = str.maketrans(dict(zip(_SUPERSCRIPTS, "0123456789n", strict=True)))
 LOWERED = str.maketrans(dict(zip(_SUBSCRIPTS, "0123456789n", strict=True)))
