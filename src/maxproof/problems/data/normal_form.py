@@ -2,9 +2,9 @@ r"""The normal form of a statement: what is left when spelling, layout and the n
 
     normal_form(r"Let $n\geq \frac{1}{2}$.").canonical == normal_form(r"let \(m ≥ 1/2\)").canonical
 
-Read are LaTeX, Markdown, Unicode mathematics and plain text, by one pass of a tokeniser of our own. It takes a tenth of a
-LaTeX parser's time (pylatexenc 2.10, on the 60 statements of IMO-ProofBench: 0.16 and 1.5 ms each) and knows no broken
-LaTeX. The rules:
+Read are LaTeX, Markdown, Unicode mathematics and plain text, by one pass of a tokeniser of our own. It takes a tenth of
+a LaTeX parser's time (pylatexenc 2.10, on the 60 statements of IMO-ProofBench: 0.16 and 1.5 ms each) and knows no
+broken LaTeX. The rules:
 
 - delimiters of formulas, spacing, sizes and fonts are left out; symbols under several names become one;
 - `\frac{a+b}{2}`, `\dfrac`, `{a+b \over 2}` and `(a+b)/2` are the same; so are `x^{2}`, `x^2`, `x²`; `\sqrt{2}`, `√2`;
