@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from eval_fakes import SEARCH, asked, dataset, make, model, oracle_settings
+from eval_fakes import SEARCH, OracleScript, asked, dataset, make, model, oracle_settings
 
 from maxproof.evaluation.eval_folder import EvalFolder, Unit, open_eval
 from maxproof.evaluation.report import result_json, summary_lines, write_report
-from maxproof.evaluation.result import EvalResult, collect
+from maxproof.evaluation.result import EvalResult, Used, collect
 from maxproof.evaluation.runner import open_worker, queue_of, run_units, work
 from maxproof.evaluation.tables import tables_of
+from maxproof.evaluation.unit_files import read_grades_file, write_grades_file
 from maxproof.models.mock import FaultPlan, Latency, MockReply, MockRequest, MockServer, SimulatedModel
 from maxproof.models.settings import BudgetSettings
 from maxproof.models.types import Stop, StopKind
@@ -235,3 +237,36 @@ async def test_faults_change_no_result(tmp_path: Path, faults: list[str]) -> Non
             await work(folder, folder.units())
             found.append(_without_tokens(comparable(await collect(open_eval(folder.path)))))
     assert found[0] == found[1]
+
+
+async def test_what_a_spent_budget_left_unfinished_is_graded_when_it_goes_on(tmp_path: Path) -> None:
+    problems = dataset(2)
+    async with MockServer(model()) as search, MockServer(OracleScript()) as oracle:
+        judge = oracle_settings(oracle.base_url)
+        whole = make(tmp_path / "whole", problems, asked(problems, search.base_url, judge))
+        _, expected = await both(whole)
+        calls = sum(unit.search.calls for unit in expected.units)
+        limited = asked(problems, search.base_url, judge, budget=BudgetSettings(max_calls=calls * 2 // 3))
+        folder = make(tmp_path / "e", problems, limited)
+        stop, early = await both(folder)
+        assert stop.kind is StopKind.BUDGET
+        assert any(unit.candidates and not unit.not_graded for unit in early.units)  # all of what it wrote was graded
+        folder = folder.save(asked(problems, search.base_url, judge))
+        stop, result = await both(folder)
+        assert not stop
+        # The tournaments of the early end were paid for beside.
+        assert [replace(u, search=Used()) for u in result.units] == [replace(u, search=Used()) for u in expected.units]
+
+
+async def test_proofs_that_came_after_the_last_grades_are_graded(tmp_path: Path) -> None:
+    problems = dataset(2)
+    async with MockServer(model()) as search, MockServer(OracleScript()) as oracle:
+        folder = make(tmp_path / "e", problems, asked(problems, search.base_url, oracle_settings(oracle.base_url)))
+        _, expected = await both(folder)
+        place = folder.unit(Unit("P0", 0))
+        known = read_grades_file(place.grades)
+        assert known is not None
+        kept = dict(list(known.grades.items())[:1])
+        write_grades_file(place.grades, replace(known, grades=kept))  # as a session leaves it that was ended early
+        _, result = await both(folder)
+        assert comparable(result) == comparable(expected)

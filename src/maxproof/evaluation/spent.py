@@ -9,6 +9,7 @@ from pathlib import Path
 from maxproof.evaluation.eval_folder import EvalFolder, Unit
 from maxproof.evaluation.shared_endpoint import amounts_of
 from maxproof.evaluation.unit_files import UnitGrades, UnitOutcome, read_grades_file, read_outcome_file
+from maxproof.evaluation.units import to_grade
 from maxproof.models.budget import NOTHING, Amounts
 from maxproof.models.journal import Journal
 from maxproof.models.settings import EndpointSettings
@@ -17,7 +18,7 @@ from maxproof.models.usage import role_usage
 
 @dataclass(frozen=True, slots=True)
 class UnitState:
-    """How far a unit is: its method, its grading, and what both have used."""
+    """How far a unit is: its method, the grading of what that wrote, and what both have used."""
 
     unit: Unit
     method_done: bool
@@ -33,9 +34,13 @@ def unit_state(folder: EvalFolder, unit: Unit) -> UnitState:
     endpoints = asked.settings.endpoints
     oracle = {"oracle": asked.oracle_settings} if asked.oracle_settings is not None else {}
     done = outcome is not None and outcome.finished
-    # A judge's grades stay; the others cost nothing and may have changed.
-    graded = asked.oracle == "none" or (asked.oracle != "grades" and grades is not None and grades.finished)
-    graded |= done and outcome is not None and not outcome.outcome.attempts
+    graded = asked.oracle == "none"
+    if outcome is not None and done:
+        # Grades from a session that was ended early or killed may lack proofs that came later.
+        wanted = to_grade(folder, outcome.outcome).keys()
+        whole = grades is not None and grades.finished and grades.grades.keys() == wanted
+        # Those of people may have changed, and looking them up costs nothing.
+        graded |= not wanted or (asked.oracle != "grades" and whole)
     return UnitState(
         unit,
         done,
