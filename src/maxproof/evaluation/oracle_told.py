@@ -13,8 +13,9 @@ def oracle_lines(asked: Asked) -> list[str]:
     settings = asked.oracle_settings
     if asked.oracle == "judge" and settings is not None:
         model = settings.model or asked.served.get(ROLE, "") or "its server's first model"
-        times = "once" if settings.samples == 1 else f"{settings.samples} times, the {settings.statistic} counts"
-        return [f"The oracle is {model} with a prompt of its own, asked {times} for each proof"]
+        times = "once" if settings.samples == 1 else f"{settings.samples} times"
+        counts = "" if settings.samples == 1 else f"; the {settings.statistic} counts"
+        return [f"The oracle is {model} with a prompt of its own, asked {times} for each proof{counts}"]
     return [
         {
             "lab": "The oracle is the lab's exact one",
