@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxproof.evaluation.eval_folder import Unit, open_eval
+from maxproof.evaluation.human_grades import HumanGrade, grades_text, read_grades
 from maxproof.evaluation.report import write_report
 from maxproof.evaluation.result import collect
 from maxproof.evaluation.runner import work
 from maxproof.evaluation.shards import Shard, merge, read_shard
+from maxproof.evaluation.units import HUMAN_GRADES
 from maxproof.models.mock import MockServer
 from maxproof.problems import InputError
 
@@ -66,6 +68,31 @@ async def test_two_shards_merged_are_the_unsharded_result(tmp_path: Path) -> Non
     write_report(tmp_path / "merged", await collect(open_eval(tmp_path / "merged"), replay=True))
     assert (tmp_path / "merged" / "report.md").read_bytes() == before
     assert merge([folder.path for folder in shards], tmp_path / "merged").taken == 0
+
+
+async def test_the_grades_of_people_are_joined(tmp_path: Path) -> None:
+    problems = dataset(4)
+    async with MockServer(model()) as search:
+        wanted = asked(problems, search.base_url, method="one_shot", seeds=(0,)).model_copy(
+            update={"oracle": "grades", "statistic": "median"}
+        )
+        shards = [make(tmp_path / name, problems, wanted) for name in ("a", "b")]
+        for index, folder in enumerate(shards, 1):
+            own = [unit.problem for unit in Shard(index, 2).units(folder)]
+            rows = [HumanGrade(problem, 2.0 + index, attempt=0) for problem in own]
+            both = [HumanGrade("P0", 1.0, attempt=0)] * 2  # two graders who agree, in both files
+            (folder.path / HUMAN_GRADES).write_text(grades_text((*rows, *both)))
+            await work(folder, Shard(index, 2).units(folder))
+    merged = merge([folder.path for folder in shards], tmp_path / "all")
+    assert (merged.taken, merged.unfinished) == (4, ())
+    result = await collect(open_eval(tmp_path / "all"))
+    assert [unit.picked_points for unit in result.units] == [1.0, 4.0, 3.0, 4.0]
+    rows = [row for row in read_grades(tmp_path / "all" / HUMAN_GRADES) if row.problem == "P0"]
+    assert sorted(row.points for row in rows) == [1.0, 1.0, 3.0]
+    # A grade that was corrected in a shard is the one that counts.
+    (shards[1].path / HUMAN_GRADES).write_text(grades_text((HumanGrade("P1", 6.0, attempt=0),)))
+    merge([folder.path for folder in shards], tmp_path / "all")
+    assert (await collect(open_eval(tmp_path / "all"))).units[1].picked_points == 6.0
 
 
 async def test_missing_and_double_units_are_told(tmp_path: Path) -> None:

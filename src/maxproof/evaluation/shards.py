@@ -10,15 +10,18 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from maxproof.evaluation.eval_folder import Asked, EvalFolder, Unit, create_eval, differences, open_eval
+from maxproof.evaluation.human_grades import HumanGrade, grades_text, read_grades
 from maxproof.evaluation.spent import unit_state
 from maxproof.evaluation.units import HUMAN_GRADES
 from maxproof.models.journal_writer import take_lock
 from maxproof.problems import InputError
+from maxproof.search.run_folder import write_atomically
 
 _SHARD = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})", re.ASCII)
 _FILES = ("run.json", "journal.sqlite", "journal.sqlite-wal", "outcome.json", "oracle.sqlite", "oracle.sqlite-wal",
@@ -81,9 +84,6 @@ def merge(shards: Sequence[Path], out: Path) -> Merged:
     else:
         given = folders[0].proofs if (folders[0].path / "proofs.jsonl").exists() else None
         merged = create_eval(out, asked, tuple(folders[0].problems.values()), given)
-    for folder in folders:
-        if (folder.path / HUMAN_GRADES).exists():
-            shutil.copyfile(folder.path / HUMAN_GRADES, out / HUMAN_GRADES)
     taken = 0
     missing, unfinished, duplicates = [], [], []
     for unit in merged.units():
@@ -98,6 +98,7 @@ def merge(shards: Sequence[Path], out: Path) -> Merged:
             missing.append(unit)
         elif _progress(merged, unit) < 2:
             unfinished.append(unit)
+    _join_grades(folders, merged)
     return Merged(merged, taken, tuple(missing), tuple(unfinished), tuple(duplicates))
 
 
@@ -132,7 +133,24 @@ def _begun(folder: EvalFolder, unit: Unit) -> bool:
 
 def _progress(folder: EvalFolder, unit: Unit) -> int:
     state = unit_state(folder, unit)
-    return state.method_done + (state.method_done and state.graded)
+    # What people graded is looked up whenever a report is made.
+    return state.method_done + (state.method_done and (state.graded or folder.asked.oracle == "grades"))
+
+
+def _join_grades(folders: Sequence[EvalFolder], merged: EvalFolder) -> None:
+    """One file of people's grades: a row is there as often as in the shard that has it most often.
+
+    Grades made from a shard's own file are dropped, so that they are looked up anew. Raises InputError.
+    """
+    files = [path for folder in folders if (path := folder.path / HUMAN_GRADES).exists()]
+    if not files:
+        return
+    rows: Counter[HumanGrade] = Counter()
+    for path in files:
+        rows |= Counter(read_grades(path))
+    write_atomically(merged.path / HUMAN_GRADES, grades_text(tuple(rows.elements())))
+    for unit in merged.units():
+        merged.unit(unit).grades.unlink(missing_ok=True)
 
 
 def _copy(source: EvalFolder, target: EvalFolder, unit: Unit) -> None:
