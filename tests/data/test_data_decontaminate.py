@@ -31,6 +31,7 @@ from maxproof.problems.data.near_duplicates import (
     overlap,
     signatures,
 )
+from maxproof.problems.data.normal_form import normal_form
 from maxproof.problems.data.record import DataRecord
 from maxproof.problems.errors import Place
 
@@ -79,13 +80,37 @@ def test_another_number_is_another_problem_but_near() -> None:
     assert matches("Prove that every tree with at least two vertices has at least two leaves, by any method.") == []
 
 
-def test_a_quoted_problem_is_found_by_containment_only_if_asked_for() -> None:
+def test_a_problem_with_text_around_it_is_found_by_containment() -> None:
     quoted = " ".join(f"word{number}" for number in range(60)) + EVALUATION[1].statement
-    assert matches(quoted) == []
-    (match,) = matches(quoted, containment=0.8)
+    assert matches(quoted, containment=0) == []
+    (match,) = matches(quoted)
     assert match.kind == "contained"
     assert match.containment == 1.0
     assert match.jaccard < 0.6
+
+
+_TEXTS = st.lists(st.lists(st.sampled_from("pqrstu"), min_size=1, max_size=30).map(" ".join), min_size=1, max_size=6)
+
+
+@given(_TEXTS, _TEXTS, st.sampled_from([0.5, 0.75, 0.9, 1.0]))
+def test_all_that_is_contained_is_found(known: list[str], texts: list[str], containment: float) -> None:
+    settings = DecontaminateSettings(containment=containment, ngram=2, min_grams=2, threshold=1)
+    words = [text.replace(" ", " word ") for text in known]
+    index = EvaluationIndex([(Place("e"), Problem(str(at), text)) for at, text in enumerate(words)], settings)
+    for text in texts:
+        longer = text.replace(" ", " word ") + " and more"
+        grams = grams_of(normal_form(longer).words, 2)
+        sets = {str(at): grams_of(normal_form(word).words, 2) for at, word in enumerate(words)}
+        expected = {
+            id for id, known in sets.items() if len(known) >= 2 and overlap(known, grams) >= containment * len(known)
+        }
+        assert {match.evaluation_id for match in index.matches(Problem("m", longer), Place("m"))} == expected
+
+
+def test_a_threshold_of_one_leaves_copies_only() -> None:
+    assert bands_for(1.0).bands >= 2
+    assert [match.kind for match in matches(EVALUATION[1].statement, threshold=1)] == ["exact"]
+    assert matches(EVALUATION[1].statement.replace("2024", "2025"), threshold=1, containment=0) == []
 
 
 def test_short_texts_are_only_compared_as_copies() -> None:

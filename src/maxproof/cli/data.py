@@ -89,7 +89,8 @@ def decontaminate(
     containment: Annotated[
         float | None,
         typer.Option(
-            "--containment", help="Also match when this share of an evaluation problem's n-grams is in a record."
+            "--containment",
+            help="Also match when this share of an evaluation problem's n-grams is in a record. Default 0.9; 0: don't.",
         ),
     ] = None,
     references: Annotated[

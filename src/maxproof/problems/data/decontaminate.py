@@ -6,14 +6,17 @@ The evaluation sets are held in memory (they are the small side); the records st
    variables renamed (`renamed`): a copy, whatever else it says;
 2. its n-grams (`near`): candidates are those that share a MinHash band (datasketch's MinHashLSH), and are reported when
    their true Jaccard index reaches the threshold;
-3. containment (`contained`), if asked for: the share of the evaluation problem's n-grams that the record holds, by an
-   inverted index of n-grams, so that a problem quoted inside a longer text is found.
+3. containment (`contained`): the share of the evaluation problem's n-grams that the record holds, so that a problem
+   with other text around it is found. What holds a share c of n n-grams holds one of any n - ceil(c n) + 1 of them:
+   the rarest that many are looked up, and what they bring up is checked exactly (prefix filtering, Chaudhuri, Ganti
+   and Kaushik 2006).
 
 Each record is reported with its most similar evaluation problem, and with all others that reach the threshold too.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -44,6 +47,7 @@ from maxproof.problems.records import read_records
 from maxproof.problems.text import Advance
 
 SHOWN_PAIRS = 20
+CONTAINMENT = 0.9
 
 Kind = Literal["exact", "normalised", "renamed", "near", "contained"]
 Part = Literal["statement", "reference", "answer"]
@@ -63,7 +67,7 @@ class DecontaminateSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     threshold: float = Field(default=THRESHOLD, gt=0, le=1)
-    containment: float = Field(default=0.0, ge=0, le=1)
+    containment: float = Field(default=CONTAINMENT, ge=0, le=1)
     ngram: int = Field(default=NGRAM, ge=1, le=MAX_NGRAM)
     permutations: int = Field(default=PERMUTATIONS, ge=16, le=1024)
     seed: int = Field(default=1, ge=0)
@@ -156,7 +160,7 @@ class _PartIndex:
         self.settings = settings
         self.texts: list[_Text] = []
         self.by_key: dict[str, list[int]] = {}
-        self.by_gram: dict[int, list[int]] = {}
+        self.by_gram: dict[int, list[int]] | None = None  # the texts that a rare n-gram brings up, once asked for
         self.known: Grams | None = None  # all n-grams of all texts, once asked for
         bands = bands_for(settings.threshold, settings.permutations)
         self.lsh = MinHashLSH(num_perm=settings.permutations, params=(bands.bands, bands.rows))
@@ -167,13 +171,25 @@ class _PartIndex:
         number = len(self.texts)
         self.texts.append(_Text(problem, place, text, form, grams))
         self.by_key.setdefault(form.key, []).append(number)
-        self.known = None
+        self.known = self.by_gram = None
         if len(grams) < self.settings.min_grams:
             return
         self.lsh.insert(number, next(signatures([grams], self.settings.seed, self.settings.permutations)))
-        if self.settings.containment:
-            for gram in grams.tolist():
-                self.by_gram.setdefault(gram, []).append(number)
+
+    def _may_contain(self, grams: Grams) -> set[int]:
+        """All texts whose containment in the set may reach the setting."""
+        if self.by_gram is None:
+            self.by_gram = {}
+            sizes = Counter(gram for text in self.texts for gram in text.grams.tolist())
+            for number, text in enumerate(self.texts):
+                total = len(text.grams)
+                if total >= self.settings.min_grams:
+                    wanted = math.ceil(self.settings.containment * total - 1e-9)
+                    rarest = sorted(text.grams.tolist(), key=lambda gram: (sizes[gram], gram))
+                    for gram in rarest[: total - wanted + 1]:
+                        self.by_gram.setdefault(gram, []).append(number)
+        lists = map(self.by_gram.get, grams.tolist())
+        return {number for numbers in lists if numbers is not None for number in numbers}
 
     def _may_be_near(self, grams: Grams) -> bool:
         """Whether the set's share of n-grams known to any evaluation text is enough: J(A, B) <= |A ∩ B| / |A|.
@@ -193,14 +209,7 @@ class _PartIndex:
         if len(grams) >= settings.min_grams and self._may_be_near(grams):
             candidates.update(self.lsh.query(next(signatures([grams], settings.seed, settings.permutations))))
         if settings.containment:
-            shared: Counter[int] = Counter()
-            for gram in grams.tolist():
-                shared.update(self.by_gram.get(gram, ()))
-            candidates.update(
-                number
-                for number, count in shared.items()
-                if count >= settings.containment * len(self.texts[number].grams)
-            )
+            candidates |= self._may_contain(grams)
         for number in sorted(candidates):
             known = self.texts[number]
             common = overlap(known.grams, grams)
@@ -210,7 +219,7 @@ class _PartIndex:
                 kind = _copy_kind(text, form, known)
             elif similarity >= settings.threshold:
                 kind = "near"
-            elif settings.containment and contained >= settings.containment:
+            elif settings.containment and contained >= settings.containment and len(known.grams) >= settings.min_grams:
                 kind = "contained"
             else:
                 continue
