@@ -193,3 +193,24 @@ def test_patches_on_one_problem_succeed_together_as_set() -> None:
     made = np.stack([Model(chosen, draws).patch(ROWS, [40 + k], parents).grade[:, 0] for k in range(4)], axis=1)
     assert near(float(np.mean(made[:, 0] == RIGHT)), 0.2)
     assert near(float(np.mean((made == RIGHT).any(axis=1))), 1 - pass_all(0.8, 4, 0.75))
+
+
+def test_a_patch_has_a_share_of_its_parents_shared_error() -> None:
+    model = Model(SimulatorSettings(inherits=0.5), Draws(0, 0, 4000))
+    rows = np.arange(4000)
+    parents = model.fresh(rows, range(2))
+    one, other = (model.patch(rows, columns, parents) for columns in (range(10, 12), range(20, 22)))
+
+    def correlation(left: Proofs, right: Proofs) -> float:
+        return float(np.corrcoef(left.shared.ravel(), right.shared.ravel())[0, 1])
+
+    assert correlation(one, parents) == pytest.approx(0.5**0.5, abs=0.03)
+    assert correlation(one, other) == pytest.approx(0.5, abs=0.03)
+
+
+def test_a_rewrite_that_need_not_leave_takes_any_route() -> None:
+    model = Model(SimulatorSettings(escape=0.5, routes=2, route_decay=1), Draws(0, 0, 4000))
+    rows = np.arange(4000)
+    parents = model.fresh(rows, range(2))
+    left = model.rewrite(rows, range(10, 12), parents).route != parents.route
+    assert float(left.mean()) == pytest.approx(0.5 + 0.5 * 0.5, abs=0.03)

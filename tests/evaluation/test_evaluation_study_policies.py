@@ -151,6 +151,23 @@ def test_lazy_verification_changes_calls_only(simulator: SimulatorSettings, size
     assert (other.verifications <= one.verifications).all()
 
 
+@given(
+    st.sampled_from([(1, 16, 0), (2, 16, 0), (2, 16, 1), (1, 1, 0)]),
+    st.sampled_from([1, 3]),
+    st.integers(0, 100),
+)
+@settings(max_examples=20, deadline=None)
+def test_the_smallest_budgets_are_kept_too(size: tuple[int, int, int], judges: int, seed: int) -> None:
+    candidates, samples, rounds = size
+    sizes = SearchSettings(candidates=candidates, verifications=samples, rounds=rounds, parents=1, finalists=1)
+    model = Model(SimulatorSettings(judges=judges), Draws(seed, 0, 40))
+    limit = search(model, sizes).calls
+    for policy in (best_of, repair_loop, mean_pool, consolidate):
+        found = policy(model, sizes, limit)
+        assert (found.calls <= limit).all(), policy.__name__
+        assert not (found.claimed & (found.verifications == 0)).any(), policy.__name__
+
+
 def test_more_first_proofs_are_the_same_proofs_and_more() -> None:
     model = Model(SimulatorSettings(), Draws(0, 0, 100))
     few, many = best_of(model, SMALL, np.full(100, 30)), best_of(model, SMALL, np.full(100, 90))

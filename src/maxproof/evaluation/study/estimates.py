@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 Z = NormalDist().inv_cdf(0.975)
 
 
-def mean_interval(values: np.ndarray, scale: float = 1.0) -> tuple[float, float, float]:
-    """(mean, low, high): the normal 95 % interval from the spread between problems.
+def mean_interval(values: np.ndarray, scale: float = 1.0, most: float | None = None) -> tuple[float, float, float]:
+    """(mean, low, high): the normal 95 % interval from the spread between problems; within [0, most] if that is given.
 
     Where all values are the same, their spread says nothing: the interval is then as wide as Wilson's for none of as
     many, times `scale`, the largest size of a value.
@@ -30,7 +30,9 @@ def mean_interval(values: np.ndarray, scale: float = 1.0) -> tuple[float, float,
         half = wilson(0, len(values)).high * scale
     else:
         half = Z * float(values.std(dtype=float, ddof=1)) / sqrt(len(values))
-    return mean, mean - half, mean + half
+    if most is None:
+        return mean, mean - half, mean + half
+    return mean, max(0.0, mean - half), min(most, mean + half)
 
 
 def ratio_interval(parts: np.ndarray, wholes: np.ndarray) -> tuple[float, float, float] | None:
@@ -63,17 +65,16 @@ def told_apart(found: Difference) -> bool:
 
 
 def in_words(found: Difference, what: str = "points", percent: bool = False) -> str:
-    """ "A has 0.12 more points than B (95 % interval 0.05 to 0.19)", or that they can't be told apart."""
-    low, high = sorted((abs(found.low), abs(found.high)))
+    """ "A has 0.12 more points than B (0.05 to 0.19)", or that they can't be told apart. Shares (`percent`) differ by
+    percentage points."""
+    unit = " percentage points" if percent else ""
+    scale, least = (100, 1) if percent else (1, 2)
+    value, low, high = (scale * number for number in (found.value, found.low, found.high))
+    digits = least if min(abs(low), abs(high)) >= 0.5 * 10.0**-least else least + 1
     if not told_apart(found):
-        between = f"{_number(found.value, percent, True)}, {_number(found.low, percent, True)} to "
-        return f"{found.arm} and {found.against} can't be told apart ({between}{_number(found.high, percent, True)})"
-    more = "more" if found.value > 0 else "less"
-    size = f"{_number(abs(found.value), percent)} {more}"
-    interval = f"{_number(low, percent)} to {_number(high, percent)}"
-    return f"{found.arm} has {size} {what} than {found.against} ({interval})"
-
-
-def _number(value: float, percent: bool, sign: bool = False) -> str:
-    plus = "+" if sign else ""
-    return f"{value:{plus}.1%}" if percent else f"{value:{plus}.2f}"
+        between = f"{value:+.{digits}f}, {low:+.{digits}f} to {high:+.{digits}f}{unit}"
+        return f"{found.arm} and {found.against} can't be told apart ({between})"
+    more = "more" if value > 0 else "less"
+    low, high = sorted((abs(low), abs(high)))
+    size = f"{abs(value):.{digits}f}{unit} {more}"
+    return f"{found.arm} has {size} {what} than {found.against} ({low:.{digits}f} to {high:.{digits}f})"

@@ -35,12 +35,18 @@ class SimulatorSettings(BaseModel):
     critique_right: float = Field(
         0.6, ge=0, le=1, description="a critique of a wrong proof names its real error (measured in the lab: R_error)"
     )
-    patch_gap: float = Field(0.5, ge=0, le=1, description="PATCH closes a minor gap that is rightly named (guess)")
+    patch_gap: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="PATCH closes a minor gap that is rightly named, unless it spoils the proof (guess)",
+    )
     patch_error: float = Field(
         0.09,
         ge=0,
         le=0.5,
-        description="PATCH mends an error that is rightly named; as often it leaves a minor gap "
+        description="PATCH mends an error that is rightly named, unless it spoils the proof; as often it leaves a "
+        "minor gap, and as often it makes a fundamentally wrong proof one with errors "
         "(measured in the lab: 5.5 % of all repairs, of which 60 % have a right critique)",
     )
     patch_rho: float = Field(
@@ -51,12 +57,20 @@ class SimulatorSettings(BaseModel):
         "succeed, 10.4 to 11.5 % of four of one proof, which is a correlation of 0.75 to 0.8)",
     )
     damage: float = Field(0.1, ge=0, le=0.5, description="PATCH makes a proof one class worse (guess)")
-    escape: float = Field(0.7, ge=0, le=1, description="REWRITE leaves its parent's approach (guess)")
+    escape: float = Field(
+        0.7,
+        ge=0,
+        le=1,
+        description="REWRITE surely leaves its parent's approach; else it takes one as a first proof does (guess)",
+    )
     keeps_opening: float = Field(
         0.7, ge=0, le=1, description="PATCH keeps the opening, so that the diversity rule takes it for the same (guess)"
     )
     inherits: float = Field(
-        0.5, ge=0, le=1, description="correlation of a verifier's error on a PATCH with that on its parent (guess)"
+        0.5,
+        ge=0,
+        le=1,
+        description="share (of the variance) of the verifier's shared error that a PATCH has from its parent (guess)",
     )
 
     # Verifier
@@ -82,8 +96,8 @@ class SimulatorSettings(BaseModel):
         0.02,
         ge=0,
         le=1,
-        description="wrong proofs, by style, that every judge passes in every sample (guess; the lab's panel passed "
-        "1.2 % of wrong proofs)",
+        description="proofs that are not right, by style, that every judge passes in every sample (guess; the lab's "
+        "panel passed 1.2 % of wrong proofs)",
     )
 
     # Ranker
@@ -101,7 +115,10 @@ class SimulatorSettings(BaseModel):
         "spots (guess)",
     )
     position_bias: float = Field(
-        0.2, ge=-5, le=5, description="what the proof shown first gains, in standard deviations of a vote (guess)"
+        0.2,
+        ge=-5,
+        le=5,
+        description="what the proof shown first gains, in standard deviations of the error on one proof (guess)",
     )
 
     @model_validator(mode="after")

@@ -82,10 +82,15 @@ class Asking:
 
 
 def told(findings: Findings, what: str = "points", percent: bool = False) -> str:
-    """All differences in words, and where along each sweep its first two ways differ."""
+    """All differences in words, what the arms used, and where along each sweep its first two ways differ."""
     parts = [_capital(in_words(found, what, percent)) + "." for found in findings.differences]
-    parts += [turn_in_words(turn) for turn in findings.turns]
-    return " ".join(parts)
+    return " ".join([*parts, calls_in_words(findings), *map(turn_in_words, findings.turns)])
+
+
+def calls_in_words(findings: Findings) -> str:
+    """What each arm used: only where that is alike does a difference say what a call is worth."""
+    used = ", ".join(f"{float(np.mean(o.calls)):.1f} ({name})" for name, o in findings.outcomes.items())
+    return f"Calls a problem: {used}."
 
 
 def turn_in_words(turn: Turn) -> str:
@@ -124,11 +129,8 @@ def _lazy(findings: Findings) -> str:
     saved = 1 - lazy.verifications.sum() / eager.verifications.sum()
     differ = int(np.sum(lazy.winner != eager.winner))
     same = "the same proof on every problem" if not differ else f"another proof on {differ} problems"
-    return f"Lazy verification saves {saved:.1%} of the verifications and returns {same}. {turns(findings)}".strip()
-
-
-def turns(findings: Findings) -> str:
-    return " ".join(map(turn_in_words, findings.turns))
+    saves = f"Lazy verification saves {saved:.1%} of the verifications and returns {same}."
+    return " ".join([saves, calls_in_words(findings), *map(turn_in_words, findings.turns)])
 
 
 BOTH = ("MaxProof", "best-of-N")
@@ -177,7 +179,7 @@ ASKINGS: tuple[Asking, ...] = (
         title="Minimum, mean or majority of the verifier's samples",
         asked="Which score from K samples makes the search return the better proof?",
         ways=(
-            Way("minimum", "search"),
+            Way("minimum", "search", {"fitness": "min"}),
             Way("mean", "search", {"fitness": "mean", "lazy": False}),
             Way("majority", "search", {"fitness": "majority", "lazy": False}),
         ),
@@ -203,7 +205,7 @@ ASKINGS: tuple[Asking, ...] = (
         title="PATCH, REWRITE or both",
         asked="Which offspring of a parent are worth their calls? (Two of one kind in place of one of each.)",
         ways=(
-            Way("both", "search"),
+            Way("both", "search", {"offspring": "both"}),
             Way("PATCH only", "search", {"offspring": "patch"}),
             Way("REWRITE only", "search", {"offspring": "rewrite"}),
         ),
@@ -250,7 +252,10 @@ ASKINGS: tuple[Asking, ...] = (
         key="lazy",
         title="What lazy verification saves",
         asked="How many verifications are not needed for the same decisions?",
-        ways=(Way("lazy", "search", {"lazy": True}), Way("eager", "search", {"lazy": False})),
+        ways=(
+            Way("lazy", "search", {"fitness": "min", "lazy": True}),
+            Way("eager", "search", {"fitness": "min", "lazy": False}),
+        ),
         against=(("lazy", "eager"),),
         sweeps=(Sweep("skill", _SKILL, ("lazy", "eager")),),
         answer=_lazy,

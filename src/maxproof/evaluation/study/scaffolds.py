@@ -14,6 +14,8 @@ Best-of-N with a tournament is `policies.best_of`.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from maxproof.evaluation.study.decisions import ABSENT, head, keys, knock_out
@@ -96,7 +98,10 @@ def repair_loop(model: Model, sizes: SearchSettings, limit: Ints) -> Outcome:
 
 
 def mean_pool(model: Model, sizes: SearchSettings, limit: Ints) -> Outcome:
-    """The pool of mean-scored proofs; as many refinements a round as the search writes, by PATCH."""
+    """The pool of mean-scored proofs; as many refinements a round as the search writes, by PATCH.
+
+    Where the limit doesn't pay for one proof with all its samples, the first proof is returned, unverified.
+    """
     each = 1 + model.settings.judges * sizes.verifications
     width = 2 * sizes.parents
     rows = np.arange(model.draws.problems)
@@ -115,9 +120,17 @@ def mean_pool(model: Model, sizes: SearchSettings, limit: Ints) -> Outcome:
         archive.add(active, columns.start, model.patch(active, columns, parents), chosen >= 0)
         left[active] -= (chosen >= 0).sum(axis=1)
         by_round.append(archive.best())
-    stopped: Bools = np.any(archive.perfect(rows), axis=1)
+    paid: Bools = limit >= each
+    stopped: Bools = np.any(archive.perfect(rows), axis=1) & paid
     own = sizes.model_copy(update={"summaries": False})
-    return finish(archive, own, stopped, np.stack(by_round, axis=1), tournament=False)
+    found = finish(archive, own, stopped, np.stack(by_round, axis=1), tournament=False)
+    return replace(
+        found,
+        calls=np.where(paid, found.calls, 1),
+        verifications=np.where(paid, found.verifications, 0),
+        claimed=found.claimed & paid,
+        wrong_stop=found.wrong_stop & paid,
+    )
 
 
 def consolidate(model: Model, sizes: SearchSettings, limit: Ints) -> Outcome:

@@ -10,14 +10,14 @@ import numpy as np
 
 from maxproof.evaluation.study.engine_check import disagreements
 from maxproof.evaluation.study.estimates import difference, mean_interval
-from maxproof.evaluation.study.model import TOP, Draws, Model
+from maxproof.evaluation.study.model import TOP, VOTES_PER_MATCH, Draws, Model
 from maxproof.evaluation.study.parameters import SimulatorSettings
 from maxproof.evaluation.study.policies import Outcome
 from maxproof.evaluation.study.questions import ASKINGS, CALLS, KEYS, Asking, Findings, Sweep, Turn
 from maxproof.evaluation.study.runs import Run, evaluate
 from maxproof.evaluation.study.types import Arm, Curve, Difference, Question, StudyResult
 from maxproof.evaluation.study.verifier_rates import rate_curves
-from maxproof.evaluation.study.ways import MEASURES, Way, runs_of
+from maxproof.evaluation.study.ways import COUNTS, MEASURES, Way, runs_of
 from maxproof.problems.errors import InputError, nearest
 from maxproof.search.settings import SearchSettings
 
@@ -56,6 +56,8 @@ def simulate(
     asked = [_asking(key) for key in keys]
     if sizes.finalists > sizes.candidates:
         raise InputError(f"{sizes.finalists} finalists of {sizes.candidates} candidates", field="search.finalists")
+    if sizes.votes > VOTES_PER_MATCH:
+        raise InputError(f"{sizes.votes} votes; the simulator has at most {VOTES_PER_MATCH - 1}", field="search.votes")
     _check_size(settings, sizes)
     _check_engine(settings, sizes, seed, size)
     seeds = range(seed, seed + size.seeds)
@@ -118,16 +120,24 @@ def _settings_text(settings: SimulatorSettings, sizes: SearchSettings, size: Stu
     }
 
 
-def _swept(sweep: Sweep, settings: SimulatorSettings, value: float) -> SimulatorSettings:
-    """Raises InputError where the value does not go with the other settings."""
+def _swept(sweep: Sweep, settings: SimulatorSettings, value: float, key: str) -> SimulatorSettings:
+    """`key`: of the question that asks. Raises InputError where the value does not go with the other settings."""
     try:
-        return SimulatorSettings.model_validate({**settings.model_dump(), **dict(sweep.fixed), sweep.parameter: value})
+        return _changed(settings, {**dict(sweep.fixed), sweep.parameter: value})
     except ValueError as error:
         raise InputError(
             f"the study varies {sweep.title}, and {value:g} does not go with the other settings",
             field=f"simulator.{sweep.parameter}",
-            hint="leave this question out with --questions",
+            hint=f"leave the question {key} out: name the others with --questions",
         ) from error
+
+
+def _changed(settings: SimulatorSettings, changes: Mapping[str, float]) -> SimulatorSettings:
+    """Where rho falls below the correlation of different judges, that falls with it. Raises ValidationError."""
+    values = {**settings.model_dump(), **changes}
+    if settings.judges > 1:
+        values["rho_judges"] = min(values["rho_judges"], values["rho"])
+    return SimulatorSettings.model_validate(values)
 
 
 def _named(asking: Asking, name: str) -> Way:
@@ -138,7 +148,7 @@ def _runs(asking: Asking, settings: SimulatorSettings, sizes: SearchSettings) ->
     found = [run for way in asking.ways for run in runs_of(way, settings, sizes)]
     for sweep in asking.sweeps:
         for value in sweep.values:
-            chosen = _swept(sweep, settings, value)
+            chosen = _swept(sweep, settings, value, asking.key)
             found += [run for name in sweep.ways for run in runs_of(_named(asking, name), chosen, sizes)]
     return found
 
@@ -153,6 +163,7 @@ def _question(
 ) -> Question:
     measure = MEASURES[asking.measure]
     scale = 1.0 if asking.percent else float(TOP)
+    most = None if asking.measure in COUNTS else scale
 
     def of(way: str, chosen: SimulatorSettings) -> Outcome:
         return outcomes[runs_of(_named(asking, way), chosen, sizes)[-1].name]
@@ -165,9 +176,9 @@ def _question(
     curves: list[Curve] = []
     turns: list[Turn] = []
     for sweep in asking.sweeps:
-        points = [(value, _swept(sweep, settings, value)) for value in sweep.values]
+        points = [(value, _swept(sweep, settings, value, asking.key)) for value in sweep.values]
         lines = {
-            name: tuple((value, *mean_interval(measure(of(name, chosen)), scale)) for value, chosen in points)
+            name: tuple((value, *mean_interval(measure(of(name, chosen)), scale, most)) for value, chosen in points)
             for name in sweep.ways
         }
         curves.append(Curve(f"by {sweep.title}", sweep.parameter, lines))
@@ -177,7 +188,7 @@ def _question(
         paired = tuple((value, found.value, found.low, found.high) for value, found in turn.differences)
         curves.append(Curve(f"paired, by {sweep.title}", sweep.parameter, {f"{arm} - {against}": paired}))
     if asking.rates_over:
-        correlated = {f"rho = {rho:g}": settings.model_copy(update={"rho": rho}) for rho in RHO_LINES}
+        correlated = {f"rho = {rho:g}": _changed(settings, {"rho": rho}) for rho in RHO_LINES}
         curves += rate_curves(correlated, sizes.candidates, asking.rates_over, seeds, problems)
     return Question(
         key=asking.key,
@@ -185,19 +196,21 @@ def _question(
         asked=asking.asked,
         measure=asking.measured,
         budget=CALLS,
-        arms=tuple(_arm(name, outcome, measure, scale) for name, outcome in here.items()),
+        arms=tuple(_arm(name, outcome, measure, scale, most) for name, outcome in here.items()),
         differences=differences,
         curves=tuple(curves),
         answer=asking.answer(Findings(here, differences, tuple(turns))),
     )
 
 
-def _arm(name: str, outcome: Outcome, measure: Callable[[Outcome], np.ndarray], scale: float) -> Arm:
-    value, low, high = mean_interval(measure(outcome), scale)
+def _arm(
+    name: str, outcome: Outcome, measure: Callable[[Outcome], np.ndarray], scale: float, most: float | None
+) -> Arm:
+    value, low, high = mean_interval(measure(outcome), scale, most)
     return Arm(
         name=name,
         value=value,
-        low=max(0.0, low),
+        low=low,
         high=high,
         budget=float(outcome.calls.mean()),
         count=len(outcome.picked),

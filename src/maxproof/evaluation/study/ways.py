@@ -44,6 +44,9 @@ MEASURES: Mapping[str, Callable[[Outcome], np.ndarray]] = {
 """By problem. Points 0..7 are true points; wrong claim: the policy calls a proof right that is not; wrong stop: it
 stopped for its perfect proofs and none of them is right."""
 
+COUNTS = ("verifications", "candidates")
+"""Measures without a largest value; points are at most 7, rates 1."""
+
 
 @dataclass(frozen=True, slots=True)
 class Way:
