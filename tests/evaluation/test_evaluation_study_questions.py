@@ -138,12 +138,50 @@ def test_lazy_and_eager_differ_in_verifications_only() -> None:
     assert lazy.more["points"] == eager.more["points"]
 
 
+def test_every_answer_tells_what_the_arms_used() -> None:
+    for question in simulate(SimulatorSettings(), SIZES, StudySize(30, 1), 0).questions:
+        used = ", ".join(f"{arm.budget:.1f} ({arm.name})" for arm in question.arms)
+        assert f"Calls a problem: {used}." in question.answer
+
+
+def test_arms_are_what_their_names_say_whatever_the_search_is_set_to() -> None:
+    sizes = SearchSettings(fitness="mean", lazy=False, offspring="patch")
+    for asking in ASKINGS:
+        for way in asking.ways:
+            assert runs_of(way, SimulatorSettings(), sizes)
+    size = StudySize(60, 1)
+    aggregation, offspring = simulate(SimulatorSettings(), sizes, size, 0, ["aggregation", "offspring"]).questions
+    assert aggregation.arms[0].value != aggregation.arms[1].value
+    assert offspring.arms[0].value != offspring.arms[1].value
+
+
+def test_a_panel_of_judges_is_studied_over_every_correlation() -> None:
+    panel = SimulatorSettings(judges=3, rho_judges=0.3)
+    (question,) = simulate(panel, SIZES, StudySize(30, 1), 0, ["samples"]).questions
+    assert question.curves[0].title == "by rho"
+    independent = rate_curves(
+        {"none": panel.model_copy(update={"rho": 0.0, "rho_judges": 0.0, "blind_spot": 0.0})}, 16, (1,), [0], 400
+    )
+    alarms = independent[1].lines["none"][0]
+    assert alarms[2] < 1 - 0.95**3 < alarms[3]
+
+
+def test_intervals_of_arms_stay_within_what_can_be() -> None:
+    perfect = SimulatorSettings(skill=10, difficulty_spread=0, blocked=0)
+    for question in simulate(perfect, SIZES, StudySize(20, 1), 0, ["selection", "perfect"]).questions:
+        most = 1 if question.key == "perfect" else 7
+        bounds = [(arm.low, arm.high) for arm in question.arms]
+        levels = [curve for curve in question.curves if not curve.title.startswith("paired")]
+        bounds += [point[2:] for curve in levels for line in curve.lines.values() for point in line]
+        assert all(0 <= low <= high <= most for low, high in bounds)
+
+
 def test_unknown_and_unmodelled_questions_are_told() -> None:
     with pytest.raises(InputError, match="unknown question 'laazy'"):
         simulate(SimulatorSettings(), SIZES, StudySize(10, 1), 0, ["laazy"])
     with pytest.raises(InputError, match="not modelled"):
         simulate(SimulatorSettings(), SIZES, StudySize(10, 1), 0, ["summaries"])
-    with pytest.raises(InputError, match="0\\.35 does not go"):
+    with pytest.raises(InputError, match=r"0\.35 does not go.*equal_budget"):
         simulate(SimulatorSettings(slip=0.4), SIZES, StudySize(10, 1), 0, ["equal_budget"])
 
 
@@ -192,7 +230,11 @@ def test_intervals() -> None:
 def test_an_answer_says_when_there_is_nothing_to_say() -> None:
     assert in_words(Difference("A", "B", 0.1, 0.05, 0.15)) == "A has 0.10 more points than B (0.05 to 0.15)"
     assert in_words(Difference("A", "B", -0.1, -0.15, -0.05)) == "A has 0.10 less points than B (0.05 to 0.15)"
-    assert "can't be told apart" in in_words(Difference("A", "B", 0.1, -0.05, 0.25))
+    assert in_words(Difference("A", "B", 0.1, -0.05, 0.25)) == "A and B can't be told apart (+0.10, -0.05 to +0.25)"
+    assert in_words(Difference("A", "B", 0.01, 0.001, 0.02)) == "A has 0.010 more points than B (0.001 to 0.020)"
+    share = Difference("A", "B", 0.054, 0.038, 0.069)
+    expected = "A has 5.4 percentage points more wrong stops than B (3.8 to 6.9)"
+    assert in_words(share, "wrong stops", percent=True) == expected
     turn = Turn("rho", ((0.0, Difference("A", "B", 1, 0.5, 2)), (1.0, Difference("A", "B", 0, -1, 1))))
     assert turn_in_words(turn) == "Over rho, A against B: more at 0; not told apart at 1."
 
@@ -275,6 +317,12 @@ def test_command_runs_saves_and_reads_again(tmp_path: Path) -> None:
         (["--set", "simulator.roh=1"], "did you mean rho?"),
         (["--set", "simulator.rho=2"], "simulator.rho"),
         (["--set", "search.votes=2"], "odd"),
+        (["--set", "search.votes=65"], "at most 63"),
+        (["--seed", "-1"], "search.seed"),
+        (["--equal", "calls"], "--equal: does nothing here"),
+        (["--max-calls", "3"], "--max-calls: does nothing here"),
+        (["problems.jsonl"], "--problems: is the simulator's"),
+        (["--from", "result.json"], "--problems: does nothing with --from"),
         (["--set", "budget.max_calls=2"], "unknown setting"),
         (["--questions", "nothing"], "unknown question"),
         (["--set", "search.candidates=5000"], "at most 4,000"),

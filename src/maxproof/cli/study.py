@@ -15,7 +15,6 @@ import typer
 from maxproof.cli import options as o
 from maxproof.cli.errors import reporting
 from maxproof.cli.train_options import resumable
-from maxproof.problems import InputError
 
 _SIMULATED, _MEASURED, _ORACLE = "Without DATASET: the simulator", "With DATASET: a real model", "With DATASET: oracle"
 
@@ -139,6 +138,7 @@ def study(
             lines = "\n".join(f"{name}={value:g}\n    {said}" for name, (value, said) in listed.items())
             typer.echo(json.dumps(texts, indent=1) if as_json else lines)
             return
+        work.refuse_options_that_do_nothing(context, saved=saved is not None, dataset=dataset is not None)
         flags = {
             "search.candidates": candidates,
             "search.verifications": verifications,
@@ -152,10 +152,10 @@ def study(
         if saved is not None:
             result = read_study(saved)
         elif dataset is None:
-            if config is not None or base_url is not None or model is not None or local is not None:
-                raise InputError("names a model, but there is no DATASET", field="DATASET")
             given = [f"{name}={value}" for name, value in flags.items() if value is not None]
-            simulated = work.Simulated(size, problems, seeds, seed or 0, questions, [*given, *(assignments or [])])
+            if seed is not None:
+                given.append(f"search.seed={seed}")
+            simulated = work.Simulated(size, problems, seeds, questions, [*given, *(assignments or [])])
             result = work.simulated(simulated, quiet=quiet or as_json)
         else:
             from maxproof.cli.eval_settings import split_assignments

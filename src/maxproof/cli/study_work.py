@@ -30,6 +30,10 @@ from maxproof.search.settings import RunSettings, SearchSettings
 Progress = Callable[[int, int], None]
 Settings = TypeVar("Settings", bound=BaseModel)
 _OUTPUT = ("out", "as_json", "quiet")
+_ONLY_SIMULATED = ("size", "problems")
+_SIZES = ("candidates", "verifications", "rounds", "parents", "finalists", "votes", "stop_at_perfect")
+_SIMULATOR = (*_ONLY_SIMULATED, "questions", "seeds", "seed", "assignments", *_SIZES)
+"""The options that the simulator has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,6 @@ class Simulated:
     size: str
     problems: int | None
     seeds: int | None
-    seed: int
     questions: str | None
     assignments: list[str] | None
 
@@ -79,7 +82,7 @@ def simulated(wanted: Simulated, *, quiet: bool) -> StudyResult:
     size = replace(size, problems=wanted.problems or size.problems, seeds=wanted.seeds or size.seeds)
     keys = KEYS if wanted.questions is None else _keys(wanted.questions)
     with _progress(quiet) as progress:
-        return simulate(simulator, search, size, wanted.seed, keys, progress)
+        return simulate(simulator, search, size, search.seed, keys, progress)
 
 
 def measured(
@@ -153,13 +156,28 @@ def parameter_list() -> dict[str, tuple[float, str]]:
     }
 
 
+def refuse_options_that_do_nothing(context: typer.Context, *, saved: bool, dataset: bool) -> None:
+    """Raises InputError for an option that was given and would be passed over."""
+    for option, name in _given(context):
+        if name in _OUTPUT or name == "saved":
+            continue
+        field = "DATASET" if option.param_type_name == "argument" else option.opts[0]
+        if saved:
+            raise InputError("does nothing with --from, which only writes a saved study's report again", field=field)
+        if dataset and name in _ONLY_SIMULATED:
+            hint = "--first and --id choose problems"
+            raise InputError("is the simulator's: it does nothing with a DATASET", field=field, hint=hint)
+        if not dataset and name not in _SIMULATOR:
+            raise InputError(
+                "does nothing here: there is no DATASET, and the simulator has no such option", field=field
+            )
+
+
 def command_line(context: typer.Context) -> str:
     """The command that makes the same study again: every option that was given, but for those of its output."""
     parts = ["maxproof", "study"]
-    for option in context.command.params:
-        name = option.name or ""
-        source = context.get_parameter_source(name)
-        if source is None or source.name != "COMMANDLINE" or name in _OUTPUT:
+    for option, name in _given(context):
+        if name in _OUTPUT:
             continue
         value = context.params[name]
         if option.param_type_name == "argument":
@@ -170,6 +188,15 @@ def command_line(context: typer.Context) -> str:
             for one in value if isinstance(value, (list, tuple)) else (value,):
                 parts += [option.opts[0], str(one)]
     return shlex.join(parts)
+
+
+def _given(context: typer.Context) -> Iterator[tuple[Any, str]]:
+    """Each option or argument that the command line has, and its name."""
+    for option in context.command.params:
+        name = option.name or ""
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            yield option, name
 
 
 def _need_numpy() -> None:
