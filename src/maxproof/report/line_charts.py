@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import Literal
 
-from markupsafe import escape
+from markupsafe import Markup, escape
+
+from maxproof.models.template import visible
 
 WIDTH, HEIGHT = 340, 210
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 10, 14, 34
@@ -99,7 +101,7 @@ def line_chart(
         shade = max(float(end) - float(start), 1.5)
         parts.append(
             f'<rect class="span {span.look}" x="{start}" y="{_TOP}" width="{shade:.1f}" height="{height}">'
-            f"<title>{escape(span.name)}</title></rect>"
+            f"<title>{_said(span.name)}</title></rect>"
         )
     for value in ticks:
         y = py(value)
@@ -108,13 +110,15 @@ def line_chart(
     middle = (left + right) / 2
     whole = all(float(x).is_integer() for s in drawn for x, _ in s.points)
     for x in (left, float(floor(middle)) if whole and right - left > 8 else middle, right):
-        parts.append(f'<text class="axis" x="{px(x)}" y="{HEIGHT - _BOTTOM + 14}">{x:g}</text>')
-    parts.append(f'<text class="axis end" x="{WIDTH - _RIGHT}" y="{HEIGHT - 4}">{escape(x_name)}</text>')
+        # The last one ends inside the picture, however long it is.
+        look, at = ("axis end", str(WIDTH - _RIGHT // 2)) if x == right else ("axis", px(x))
+        parts.append(f'<text class="{look}" x="{at}" y="{HEIGHT - _BOTTOM + 14}">{x:g}</text>')
+    parts.append(f'<text class="axis end" x="{WIDTH - _RIGHT}" y="{HEIGHT - 4}">{_said(x_name)}</text>')
     if level is not None:
         band = f"M{_LEFT} {py(level.high)}H{WIDTH - _RIGHT}V{py(level.low)}H{_LEFT}Z"
         parts.append(f'<path class="level-band" d="{band}"/>')
         line = f"M{_LEFT} {py(level.y)}H{WIDTH - _RIGHT}"
-        parts.append(f'<path class="level" d="{line}"><title>{escape(level.name)}</title></path>')
+        parts.append(f'<path class="level" d="{line}"><title>{_said(level.name)}</title></path>')
     for s in drawn:
         for points in _runs(s.points, s.low, s.high):
             xs = [px(x) for x, _, _, _ in points]
@@ -126,23 +130,23 @@ def line_chart(
             path = "L".join(f"{x} {py(y)}" for x, (_, y, _, _) in zip(xs, points, strict=True))
             path += f"L{path}" if len(points) == 1 else ""
             dash = f' stroke-dasharray="{DASHES[s.kind % len(DASHES)]}"' if DASHES[s.kind % len(DASHES)] else ""
-            parts.append(f'<path class="series s{s.kind}" d="M{path}"{dash}><title>{escape(s.name)}</title></path>')
+            parts.append(f'<path class="series s{s.kind}" d="M{path}"{dash}><title>{_said(s.name)}</title></path>')
     alarms = [span for span in spans if span.look == "alarm"]
     for place, span in enumerate(alarms):
         at = px(span.end)
         line = f"M{at} {_TOP}V{HEIGHT - _BOTTOM}"
-        parts.append(f'<path class="flag" d="{line}"><title>{escape(span.name)}</title></path>')
+        parts.append(f'<path class="flag" d="{line}"><title>{_said(span.name)}</title></path>')
         if span.label and place < _LABELS:
             past = float(at) > WIDTH * 0.6
             parts.append(
                 f'<text class="flag {"end" if past else "start"}" x="{float(at) + (-4 if past else 4):.1f}" '
-                f'y="{_TOP + 9 + 12 * place}">{escape(span.label)}</text>'
+                f'y="{_TOP + 9 + 12 * place}">{_said(span.label)}</text>'
             )
     alarmed = " alarmed" if alarms else ""
-    said = f" <small>{escape(note)}</small>" if note else ""
+    said = f" <small>{_said(note)}</small>" if note else ""
     return (
-        f'<figure class="chart{alarmed}"><figcaption>{escape(title)}{said}</figcaption><svg '
-        f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" aria-label="{escape(title)}">'
+        f'<figure class="chart{alarmed}"><figcaption>{_said(title)}{said}</figcaption><svg '
+        f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" aria-label="{_said(title)}">'
         f"{''.join(parts)}</svg></figure>"
     )
 
@@ -154,9 +158,13 @@ def legend(names: Sequence[tuple[str, int]]) -> str:
         dash = f' stroke-dasharray="{DASHES[kind % len(DASHES)]}"' if DASHES[kind % len(DASHES)] else ""
         keys.append(
             f'<span class="key"><svg width="34" height="10" aria-hidden="true"><path class="series s{kind}" '
-            f'd="M2 5H32"{dash}/></svg> {escape(name)}</span>'
+            f'd="M2 5H32"{dash}/></svg> {_said(name)}</span>'
         )
     return f'<p class="legend">{"".join(keys)}</p>'
+
+
+def _said(text: str) -> Markup:
+    return escape(visible(text))
 
 
 _Point = tuple[float, float, float | None, float | None]
