@@ -40,6 +40,9 @@ svg text.flag{fill:var(--bad);font-weight:600}
 svg text.flag.end{text-anchor:end}svg text.flag.start{text-anchor:start}
 .legend .key{margin-right:1.2rem;white-space:nowrap}
 .legend .key::before{display:none}
+.legend .key svg{display:inline-block;vertical-align:middle;margin-right:.2rem}
+.wide+.wide,.wide+.legend{margin-top:1.1rem}
+.usage thead th{white-space:normal;vertical-align:bottom}
 .usage.sentences th,.usage.sentences td{text-align:left;white-space:normal;overflow-wrap:break-word;font-size:.9rem;
 vertical-align:top;border-bottom:1px solid var(--line)}
 .quoted{background:var(--card);border:1px solid var(--line);border-left:3px solid var(--quiet);border-radius:6px;
@@ -134,10 +137,12 @@ def to_html(kicker: str, title: str, subtitle: str, sections: Sequence[Section])
         .render(
             css=Markup(css),
             css_hash=base64.b64encode(hashlib.sha256(css.encode()).digest()).decode(),
-            kicker=kicker,
-            title=title,
-            subtitle=subtitle,
-            sections=[(section.title, [Markup(_html(block)) for block in section.blocks]) for section in sections],
+            kicker=visible(kicker),
+            title=visible(title),
+            subtitle=visible(subtitle),
+            sections=[
+                (visible(section.title), [Markup(_html(block)) for block in section.blocks]) for section in sections
+            ],
         )
     )
 
