@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,28 @@ def test_a_folder_is_read_recursively_by_name(tmp_path: Path) -> None:
     assert (records[1].domain, records[1].rubric) == ("geometry", "1 point")
     assert [reject["line"] for reject in rejects] == [2]
     assert "no front" in str(rejects[0]["raw"])
+
+
+def test_links_are_followed_once_and_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+    raw, elsewhere = tmp_path / "raw", tmp_path / "elsewhere"
+    raw.mkdir()
+    elsewhere.mkdir()
+    (elsewhere / "one.md").write_text("Prove one.")
+    (raw / "linked").symlink_to(elsewhere)
+    (elsewhere / "back").symlink_to(raw)
+    (raw / "gone.md").symlink_to(tmp_path / "nowhere.md")
+    records, rejects, _ = built(tmp_path / "out.jsonl", raw)
+    assert [record.statement for record in records] == ["Prove one."]
+    assert [(Path(str(reject["file"])).name, reject["reason"]) for reject in rejects] == [("gone.md", "no such file")]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root can read every folder")
+def test_a_folder_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "raw" / "closed").mkdir(parents=True)
+    (tmp_path / "raw" / "one.md").write_text("Prove one.")
+    (tmp_path / "raw" / "closed").chmod(0)
+    with pytest.raises(InputError, match="closed: can't be read"):
+        input_files([tmp_path / "raw"])
 
 
 def test_a_scheme_is_kept_by_criterion_when_it_totals_seven(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from maxproof.problems.data.files import (
     MAX_LINE_BYTES,
     DataWriter,
     Reject,
+    make_parent,
     provenance,
     read_data,
     rejects_path,
@@ -105,6 +106,12 @@ def test_wrong_names_are_refused(tmp_path: Path) -> None:
         DataWriter(tmp_path / "out.csv")
     with pytest.raises(InputError, match="also an input"):
         DataWriter(tmp_path / "a.jsonl", inputs=(tmp_path / "." / "a.jsonl",))
+    (tmp_path / "b.rejects.jsonl").mkdir()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="is a folder"):
+        DataWriter(tmp_path / "b.jsonl")
+    with pytest.raises(InputError, match="can't be written"):
+        make_parent(tmp_path / "file" / "out.jsonl")
 
 
 def test_progress_adds_up_to_the_files_size(tmp_path: Path) -> None:

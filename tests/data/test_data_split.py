@@ -72,7 +72,7 @@ def run(tmp_path: Path, records: list[DataRecord], **settings: object) -> tuple[
     source, out = written(tmp_path / "in.jsonl", records), tmp_path / "out.jsonl"
     with DataWriter(out) as writer:
         counts = split(source, writer, SplitSettings.model_validate(settings), tmp_path)
-    labels = {}
+    labels: dict[str, str] = {}
     for _, row in read_data(out):
         assert not isinstance(row, Reject)
         assert row.split is not None

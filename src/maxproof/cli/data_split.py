@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from maxproof.cli.data_work import bar, table
-from maxproof.problems.data.files import DataWriter
+from maxproof.problems.data.files import DataWriter, make_parent
 from maxproof.problems.data.near_duplicates import bands_for
 from maxproof.problems.data.split import SPLITS, Leak, SplitCounts, SplitSettings, leaks, split
 
@@ -54,7 +54,7 @@ def split_and_check(
 ) -> Done:
     """Splits and, if asked to, checks what was written. Raises InputError."""
     writer = DataWriter(out, inputs=(records,), beside=SPLITS if files else (), strict=strict)
-    out.parent.mkdir(parents=True, exist_ok=True)
+    make_parent(out)
     # Beside the output: the system's folder for temporary files may be in memory.
     with tempfile.TemporaryDirectory(prefix=".maxproof-split-", dir=out.parent) as name:
         folder = Path(name)

@@ -12,6 +12,7 @@ kept once, the first; the others go to the reject file as `duplicate of ID`.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -64,7 +65,7 @@ class BuildCounts:
 def input_files(paths: Sequence[Path]) -> list[Path]:
     """The files to read: each path itself, or all problem files below it, by name; READMEs and hidden files are not.
 
-    Raises InputError: no such path, an unknown suffix, a folder with no problem file.
+    Raises InputError: no such path, an unknown suffix, a folder that can't be read or has no problem file.
     """
     files: list[Path] = []
     for path in paths:
@@ -75,16 +76,31 @@ def input_files(paths: Sequence[Path]) -> list[Path]:
                 raise InputError(f"unknown suffix {path.suffix!r}", file=path, hint=f"known: {', '.join(READERS)}")
             files.append(path)
             continue
-        found = [file for file in sorted(path.rglob("*")) if _is_problem_file(file, path)]
+        found = sorted(_below(path))
         if not found:
             raise InputError(f"no file that ends in {', '.join(READERS)}", file=path)
         files += found
     return files
 
 
-def _is_problem_file(file: Path, folder: Path) -> bool:
-    hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
-    return not hidden and file.suffix.lower() in READERS and file.name.lower() not in _NO_PROBLEM and file.is_file()
+def _below(folder: Path) -> Iterator[Path]:
+    """The problem files below a folder, those behind links too. Raises InputError for a folder that can't be read."""
+    entered: set[str] = set()
+
+    def refuse(error: OSError) -> None:
+        raise InputError(f"can't be read: {error.strerror}", file=error.filename or folder) from error
+
+    for place, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
+        real = os.path.realpath(place)
+        if real in entered:  # a link back
+            folders.clear()
+            continue
+        entered.add(real)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in names:
+            known = Path(name).suffix.lower() in READERS and name.lower() not in _NO_PROBLEM
+            if known and not name.startswith("."):
+                yield Path(place, name)
 
 
 def build(

@@ -133,13 +133,13 @@ class ClusterIndex:
             if len(grams) < self.settings.min_grams:
                 keys[row] = copy  # meets only its copies
         for band in range(self.bands.bands):
-            keys[:, band].tofile(self._files[f"band-{band}"])
-        np.array([copy for copy, _ in batch], np.uint64).tofile(self._files["copies"])
+            self._files[f"band-{band}"].write(keys[:, band].tobytes())
+        self._files["copies"].write(np.array([copy for copy, _ in batch], np.uint64).tobytes())
         lengths = np.array([len(grams) for _, grams in batch], np.int64)
         self._starts.append(self._end + np.cumsum(lengths) - lengths)
         self._end += int(lengths.sum())
         for _, grams in batch:
-            grams.tofile(self._files["grams"])
+            self._files["grams"].write(grams.tobytes())
 
     def clusters(self) -> Clusters:
         """The clusters of all records so far. Their order makes no difference, but in buckets of more than BUCKET."""

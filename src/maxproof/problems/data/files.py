@@ -162,8 +162,8 @@ class DataWriter:
         written, rejected, dropped: how many so far. offset: bytes of records written so far.
         first_rejects: the first few, to show.
 
-    Raises InputError: `path` is no `.jsonl` file, is also one of `inputs`, or its folder can't be written; and in
-    `strict` mode the first reject is raised as an error that names its place, and nothing is written.
+    Raises InputError: `path` is no `.jsonl` file, is a folder or one of `inputs`, or its folder can't be written; and
+    in `strict` mode the first reject is raised as an error that names its place, and nothing is written.
     """
 
     def __init__(
@@ -174,6 +174,8 @@ class DataWriter:
         for taken in (path, *(beside_path(path, name) for name in ("rejects", *beside))):
             if any(_same_file(taken, other) for other in inputs):
                 raise InputError("is also an input", file=taken, hint="name another output with --out")
+            if taken.is_dir():
+                raise InputError("is a folder, expected the name of a file", file=taken, field="--out")
         self.path, self.strict, self.beside_names = path, strict, ("rejects", *beside)
         self.written = self.rejected = self.dropped = self.offset = 0
         self.first_rejects: list[Reject] = []
@@ -243,11 +245,23 @@ class DataWriter:
 
     def _open(self, target: Path) -> None:
         temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        make_parent(target)
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
             self._files[target] = (temporary, temporary.open("wb"))
         except OSError as error:
-            raise InputError(f"can't be written: {error.strerror}", file=target, field="--out") from error
+            raise _not_writable(target, error) from error
+
+
+def make_parent(target: Path) -> None:
+    """Makes the folder of an output. Raises InputError."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _not_writable(target, error) from error
+
+
+def _not_writable(target: Path, error: OSError) -> InputError:
+    return InputError(f"can't be written: {error.strerror}", file=target, field="--out")
 
 
 def _same_file(one: Path, other: Path) -> bool:

@@ -90,7 +90,8 @@ class Bands:
 def bands_for(threshold: float, permutations: int = PERMUTATIONS, missed: float = MISSED_AT_THRESHOLD) -> Bands:
     """The longest bands (so the fewest vain candidates) that lose at most `missed` of the pairs at `threshold`.
 
-    There are two bands at least. With single rows the loss is (1 - threshold)^permutations: where even that is more, single rows it is.
+    There are two bands at least. With single rows the loss is (1 - threshold)^permutations: where even that is more,
+    single rows it is.
     """
     for rows in range(permutations // 2, 1, -1):
         bands = Bands(permutations // rows, rows)
