@@ -70,7 +70,8 @@ def in_words(found: Difference, what: str = "points", percent: bool = False) -> 
     unit = " percentage points" if percent else ""
     scale, least = (100, 1) if percent else (1, 2)
     value, low, high = (scale * number for number in (found.value, found.low, found.high))
-    digits = least if min(abs(low), abs(high)) >= 0.5 * 10.0**-least else least + 1
+    # A bound that would be rounded to 0 gets one digit more: its side of 0 is what the sentence says.
+    digits = least + any(0 < abs(bound) < 0.5 * 10.0**-least for bound in (low, high))
     if not told_apart(found):
         between = f"{value:+.{digits}f}, {low:+.{digits}f} to {high:+.{digits}f}{unit}"
         return f"{found.arm} and {found.against} can't be told apart ({between})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -19,6 +20,8 @@ COMMAND = "command"
 """The setting that holds the command which makes the study again."""
 FILES = ("result.json", "report.html", "report.md")
 MAX_JSON_BYTES = 64 * 1024**2
+MAX_NUMBER = 1e15
+"""Sizes of numbers that can be drawn."""
 
 _TITLE = "What the search is worth"
 _RESULT = TypeAdapter(StudyResult)
@@ -51,7 +54,21 @@ def read_study(path: Path) -> StudyResult:
         json.dumps(asdict(result), allow_nan=False)
     except ValueError as error:
         raise InputError("no study: a number in it is not finite", file=path) from error
+    if any(abs(number) > MAX_NUMBER for number in _numbers(result)):
+        raise InputError(f"no study: a number in it is out of range, beyond {MAX_NUMBER:g}", file=path)
     return result
+
+
+def _numbers(result: StudyResult) -> Iterator[float]:
+    """All that the report shows or draws."""
+    yield result.seconds
+    for question in result.questions:
+        for arm in question.arms:
+            yield from (arm.value, arm.low, arm.high, arm.budget, arm.count, *arm.more.values())
+        for found in question.differences:
+            yield from (found.value, found.low, found.high)
+        for curve in question.curves:
+            yield from (number for line in curve.lines.values() for point in line for number in point)
 
 
 def subtitle(result: StudyResult) -> str:
