@@ -43,6 +43,15 @@ def test_marks_and_level_are_there_and_escaped() -> None:
     assert line_chart("t", [series], spans=spans[:1]).startswith('<figure class="chart">')
 
 
+def test_the_last_label_ends_inside_and_hidden_characters_are_shown() -> None:
+    svg = line_chart("t\u202e\x00", [Series("x\x00", ((0, 1.0), (123456.5, 2.0)))], "n\u200b")
+    texts = [(text.get("class"), text.get("x"), text.text) for text in ElementTree.fromstring(svg).iter("text")]
+    assert ("axis end", "335", f"{123456.5:g}") in texts
+    assert "⟨U+202E⟩" in svg
+    assert "⟨U+0000⟩" in svg
+    assert "\u200b" not in svg
+
+
 @pytest.mark.parametrize(
     ("lowest", "highest", "bottom", "top", "ends"),
     [
