@@ -115,6 +115,21 @@ def run(
         str | None,
         typer.Option("--shard", metavar="I/N", help="Only every N-th problem, from the I-th.", rich_help_panel=_WHICH),
     ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            "--ray",
+            metavar="ADDRESS",
+            help="Run on a Ray cluster: auto, HOST:PORT, or local. The folder must be the same on all nodes.",
+            rich_help_panel=_WHICH,
+        ),
+    ] = None,
+    ray_workers: Annotated[
+        int | None,
+        typer.Option(
+            "--ray-workers", min=1, help="Processes, one CPU each. Default: one a node.", rich_help_panel=_WHICH
+        ),
+    ] = None,
     config: o.ConfigPath = None,
     effort: o.Effort = None,
     assignments: o.Set = None,
@@ -160,6 +175,8 @@ def run(
             raise InputError("names a method, but the proofs are given", field="--method")
         if verify and proofs is None:
             raise InputError("is for given proofs (--proofs)", field="--verify")
+        if ray_workers is not None and ray is None:
+            raise InputError("is for a Ray cluster (--ray)", field="--ray-workers")
 
         def settings() -> RunSettings:
             return o.settings_from(
@@ -197,6 +214,8 @@ def run(
             first=first,
             config=config,
             shard=shard,
+            ray=ray,
+            ray_workers=ray_workers,
             forecast_only=forecast_only,
         )
         raise typer.Exit(start(wanted, out, settings, as_json=as_json, quiet=quiet))

@@ -12,7 +12,7 @@ from typing import Literal
 import typer
 
 from maxproof import __version__
-from maxproof.cli.errors import ExitCode, NoModel
+from maxproof.cli.errors import ExitCode, NoModel, needs_extra
 from maxproof.cli.eval_settings import oracle_settings
 from maxproof.cli.eval_watch import view_for
 from maxproof.cli.loop import run_async
@@ -33,7 +33,7 @@ from maxproof.evaluation.human_grades import grades_text, read_grades
 from maxproof.evaluation.oracle_settings import OracleKind, OracleSettings
 from maxproof.evaluation.report import result_json, summary_lines, write_report
 from maxproof.evaluation.result import EvalResult, collect
-from maxproof.evaluation.runner import NoAnswerAtAll, work
+from maxproof.evaluation.runner import NoAnswerAtAll, Watch, work
 from maxproof.evaluation.shards import merge, read_shard
 from maxproof.evaluation.units import HUMAN_GRADES
 from maxproof.models.bindings import resolve_bindings
@@ -68,6 +68,8 @@ class Wanted:
     first: int | None
     config: Path | None
     shard: str | None
+    ray: str | None
+    ray_workers: int | None
     forecast_only: bool
 
 
@@ -100,10 +102,18 @@ def start(
     units = shard.units(folder) if shard is not None else folder.units()
     try:
         with view_for(as_json=as_json, quiet=quiet) as view:
-            stop = run_async(work(folder, units, view.watch))
+            stop = _run(folder, units, wanted, view.watch)
     except NoAnswerAtAll as error:
         raise NoModel(error.message, file=error.file, field=error.field, hint=error.hint) from None
     return _finish(open_eval(path), units, stop, as_json=as_json)
+
+
+def _run(folder: EvalFolder, units: Sequence[Unit], wanted: Wanted, watch: Watch) -> Stop:
+    if wanted.ray is None:
+        return run_async(work(folder, units, watch))
+    with needs_extra("ray", "an evaluation on a cluster"):
+        from maxproof.evaluation.ray_backend import RayCluster, work_on_ray
+    return work_on_ray(folder, units, RayCluster(wanted.ray, wanted.ray_workers), watch)
 
 
 def merge_shards(shards: Sequence[Path], out: Path, *, as_json: bool) -> ExitCode:

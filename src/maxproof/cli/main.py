@@ -36,8 +36,8 @@ from maxproof.problems import InputError
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 
 _EPILOG = (
-    "Exit codes: 0 a proof passed, or the command did its work; 2 bad input; 3 no proof passed, or an alarm; 4 no usable "
-    "model; 5 budget spent; 6 not scored; 130 interrupted (resumable)."
+    "Exit codes: 0 a proof passed, or the work was done; 2 bad input; 3 no proof passed, or an alarm; 4 no model; "
+    "5 budget spent; 6 not scored; 130 interrupted (resumable)."
 )
 
 app = typer.Typer(

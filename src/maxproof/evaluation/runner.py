@@ -136,13 +136,14 @@ def _may_pass(stop: StopKind, shared: SharedEndpoints | None) -> bool:
 
 @asynccontextmanager
 async def open_worker(
-    folder: EvalFolder, units: Sequence[Unit], tell: Callable[[], None] = lambda: None
+    folder: EvalFolder, units: Sequence[Unit], tell: Callable[[], None] = lambda: None, *, others: bool = False
 ) -> AsyncIterator[Worker]:
     """Opens what the units need: no client, and no model in this process, where nothing is left to be asked.
 
     Args:
         units: those that this worker may run; the budget counts what all of them have used.
         tell: called whenever something has changed that a scheduler may want to know.
+        others: further units may come, for which clients are opened in any case.
 
     Raises InputError: no key, a budget that can't trip, a server that has other models now; NoAnswerAtAll.
     """
@@ -153,14 +154,14 @@ async def open_worker(
         if asks_models(folder):
             used = {binding.endpoint for binding in bindings_of(folder).values()}
             endpoints = {name: value for name, value in asked.settings.endpoints.items() if name in used}
-            needed = not all(state.method_done for state in states)
+            needed = others or not all(state.method_done for state in states)
             clients = await _clients(stack, endpoints, needed)
             folder = await _served(folder, clients, unnamed_endpoints(folder))
             journals = [folder.unit(unit).journal for unit in units]
             search = _shared(clients, endpoints, asked.settings.budget, [s.search for s in states], journals, tell)
         if asked.oracle == "judge" and asked.oracle_settings is not None:
             endpoints = {ROLE: oracle_bindings(folder)[ROLE].settings}
-            clients = await _clients(stack, endpoints, not all(state.graded for state in states))
+            clients = await _clients(stack, endpoints, others or not all(state.graded for state in states))
             folder = await _served(folder, clients, () if endpoints[ROLE].model else (ROLE,))
             journals = [folder.unit(unit).oracle_journal for unit in units]
             budget = asked.oracle_settings.budget
