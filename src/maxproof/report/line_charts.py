@@ -199,7 +199,7 @@ def _ticks(lowest: float, highest: float, bottom: float | None, top: float | Non
 
 def _round_above(value: float) -> float:
     """The next round number above: 1, 2, 2.5 or 5 times a power of ten."""
-    if value <= 0:
+    if value < 1e-300:  # below, powers of ten are no longer exact
         return 1.0
     unit: float = 10.0 ** floor(log10(value))
     return next(step * unit for step in (1, 2, 2.5, 5, 10, 20) if step * unit >= value * 1.001)
