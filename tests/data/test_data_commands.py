@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -138,3 +140,11 @@ def test_help_names_all_steps() -> None:
     told = run("--help").output
     for step in ("build", "rubric", "annotate", "decontaminate", "filter", "balance", "split"):
         assert step in told
+
+
+def test_a_step_that_is_terminated_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("maxproof.problems.data.build.build", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+    before = signal.getsignal(signal.SIGTERM)
+    run("build", EXAMPLE / "raw", "-o", tmp_path / "out.jsonl", code=130)
+    assert list(tmp_path.iterdir()) == []
+    assert signal.getsignal(signal.SIGTERM) is before

@@ -7,7 +7,11 @@ imported when a command runs: the command line starts without it.
 from __future__ import annotations
 
 import json
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Literal
 
 import typer
@@ -40,6 +44,22 @@ Seed = Annotated[int | None, typer.Option("--seed", help="The same seed gives th
 _WHAT = "maxproof data"
 
 
+@contextmanager
+def _step(as_json: bool) -> Iterator[None]:
+    """`reporting` for a step that writes all or nothing; SIGTERM ends it as Ctrl-C does, and leaves no file behind."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    with reporting(as_json) as report:
+        report.again = "the output appears whole or not at all: the same command starts anew"
+        before = signal.signal(signal.SIGTERM, stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+
 @data_app.command()
 def build(
     paths: Annotated[
@@ -59,7 +79,7 @@ def build(
     quiet: o.Quiet = False,
 ) -> None:
     """Make records of raw problems: field names and domains as sources write them, ids made unique, copies dropped."""
-    with reporting(as_json):
+    with _step(as_json):
         from maxproof.cli.data_work import bar, told
         from maxproof.problems.data.build import BuildSettings, input_files
         from maxproof.problems.data.build import build as built
@@ -108,7 +128,7 @@ def decontaminate(
 
     All pairs go to OUT.pairs.jsonl, with the exact Jaccard index and containment of each.
     """
-    with reporting(as_json):
+    with _step(as_json):
         with needs_extra("data", _WHAT):
             from maxproof.problems.data.decontaminate import (
                 DecontaminateSettings,
@@ -182,7 +202,7 @@ def balance(
     quiet: o.Quiet = False,
 ) -> None:
     """Sample records so that domains have their shares, frequent techniques fewer, and rare ones all they have."""
-    with reporting(as_json):
+    with _step(as_json):
         with needs_extra("data", _WHAT):
             from maxproof.problems.data.balance import LEVEL_SHARES, BalanceSettings
             from maxproof.problems.data.balance import balance as balanced
@@ -230,7 +250,7 @@ def split(
     Temporary files, about 0.6 KB a record, stand beside OUT while it works. A leak that the check finds ends it with
     exit code 1.
     """
-    with reporting(as_json):
+    with _step(as_json):
         with needs_extra("data", _WHAT):
             from maxproof.cli.data_split import split_and_check
         from maxproof.cli.data_work import settings_of, told
