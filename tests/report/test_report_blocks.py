@@ -62,3 +62,14 @@ def test_prose_is_set_to_the_left() -> None:
     assert 'class="usage sentences"' in _html(table)
     assert "| --- | --- |" in _markdown(table)
     assert "| --- | ---: |" in _markdown(Table(("a", "b"), (("c", "d"),)))
+
+
+def test_cells_and_lines_of_the_markdown_are_text() -> None:
+    hostile = "<img src=x onerror=alert(1)> ![x](http://example.org/pixel) \u202e"
+    made = to_markdown(
+        hostile, hostile, [Section("one", (Table((hostile,), ((hostile,),)), Notice("good", "h", (hostile,))))]
+    )
+    assert "<img" not in made
+    assert "](" not in made
+    assert "\u202e" not in made
+    assert "[0.5, 1]" in to_markdown("t", "s", [Section("one", (Table(("a",), (("[0.5, 1]",),)),))])

@@ -148,8 +148,8 @@ def to_html(kicker: str, title: str, subtitle: str, sections: Sequence[Section])
 
 
 def to_markdown(title: str, subtitle: str, sections: Sequence[Section]) -> str:
-    """The same without charts, which are in the HTML."""
-    parts = [f"# {title}", subtitle]
+    """The same without charts, which are in the HTML. Cells and lines are told as text, never as HTML or links."""
+    parts = [f"# {_inline(title)}", _inline(subtitle)]
     for section in sections:
         parts.append(f"## {section.title}")
         parts += [_markdown(block) for block in section.blocks]
@@ -207,7 +207,7 @@ def _markdown(block: Block) -> str:
         case Charts():
             return f"({block.caption} Drawn in the HTML report.)" if any(block.svg) else ""
         case Notice():
-            return "\n\n".join((f"**{block.headline}**", *block.lines))
+            return "\n\n".join((f"**{block.headline}**", *map(_inline, block.lines)))
         case Details():
             return "\n\n".join((f"### {block.summary}", *map(_markdown, block.blocks)))
         case Quote():
@@ -228,4 +228,9 @@ def _fenced(text: str) -> str:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+    return "| " + " | ".join(_inline(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _inline(text: str) -> str:
+    """Text in which a page that is made of the Markdown finds no HTML, link or image, and no hidden characters."""
+    return visible(text).replace("<", "&lt;").replace("](", "]\\(")
