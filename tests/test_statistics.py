@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxproof.statistics import mean_pass_at_k, pass_at_k, wilson
+from maxproof.statistics import mean_pass_at_k, pass_at_k, student, wilson
 
 
 def test_wilson_against_a_published_value() -> None:
@@ -54,3 +54,9 @@ def test_mean_pass_at_k() -> None:
     assert mean_pass_at_k([(4, 4)] * 10, 2).low == wilson(10, 10).low < 0.8
     with pytest.raises(ValueError, match="no problems"):
         mean_pass_at_k([], 1)
+
+
+def test_quantiles_of_student() -> None:
+    known = {1: 12.706, 2: 4.303, 3: 3.182, 5: 2.571, 10: 2.228, 30: 2.042, 1000: 1.962}
+    for freedom, value in known.items():
+        assert student(freedom) == pytest.approx(value, rel=1e-2)

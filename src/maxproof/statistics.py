@@ -1,11 +1,11 @@
-"""Rates with their uncertainty: Wilson intervals, pass@k from raw counts, and errors that are made together."""
+"""Rates with their uncertainty: Wilson intervals, Student's t, pass@k from raw counts, and errors made together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import comb, prod, sqrt
+from math import comb, pi, prod, sqrt, tan
 from statistics import NormalDist
 
 
@@ -41,6 +41,24 @@ def wilson(successes: int, total: int, confidence: float = 0.95) -> Rate:
     low = 0.0 if successes == 0 else max(0.0, middle - half)
     high = 1.0 if successes == total else min(1.0, middle + half)
     return Rate(successes, total, low, high)
+
+
+def student(freedom: int) -> float:
+    """The 97.5 % quantile of Student's t with `freedom` >= 1 degrees.
+
+    Exact for 1 and 2, else the expansion in 1 / freedom (Abramowitz and Stegun, 26.7.5), which is right to 1 %.
+    """
+    if freedom == 1:
+        return tan(pi * 0.475)
+    if freedom == 2:
+        return 0.95 * sqrt(2 / (1 - 0.95**2))
+    x = NormalDist().inv_cdf(0.975)
+    terms = (
+        (x**3 + x) / 4,
+        (5 * x**5 + 16 * x**3 + 3 * x) / 96,
+        (3 * x**7 + 19 * x**5 + 17 * x**3 - 15 * x) / 384,
+    )
+    return x + sum(term / float(freedom) ** power for power, term in enumerate(terms, 1))
 
 
 def pass_at_k(attempts: int, successes: int, k: int) -> float:

@@ -137,8 +137,9 @@ def _measures(tables: Tables) -> Table:
     )
     note = (
         f"Means over problems of means over seeds. Intervals at 95 %: percentiles of {RESAMPLES} resamples of problems "
-        "and of seeds within them; of a share of 0 or 1, Wilson's over the problems. No interval: one problem, or no "
-        "spread at all. What is not graded is left out, never taken for 0."
+        "with all their seeds, as far out as Student's t asks for (with fewer than eight problems that is not far "
+        "enough); of a share of 0 or 1, Wilson's over the problems. No interval: one problem, or no spread at all. "
+        "What is not graded is left out, never taken for 0."
     )
     return Table(("measure", "value", "interval", "problems", "runs"), cells, note)
 

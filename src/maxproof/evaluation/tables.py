@@ -1,7 +1,7 @@
 """The numbers of an evaluation: means with intervals, by group, by round, and the verifier against the oracle.
 
 Points are 0..7. A unit without what a measure needs (nothing graded, no proof) is left out of it and counted apart.
-Intervals are from `bootstrap.py`: problems are drawn, and seeds within them. Where a rate is 0 or 1 the resamples say
+Intervals are from `bootstrap.py`: problems are drawn, with all their seeds. Where a rate is 0 or 1 the resamples say
 nothing, and the interval is Wilson's over as many problems: candidates of one problem are alike.
 """
 

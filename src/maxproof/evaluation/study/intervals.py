@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import pi, sqrt, tan
+from math import sqrt
 from statistics import NormalDist
 
 import numpy as np
 
-from maxproof.statistics import wilson
+from maxproof.statistics import student, wilson
 
 DRAWS = 2000
 _CHUNK = 200
@@ -47,21 +47,3 @@ def bootstrap(clusters: Sequence[Sequence[float]], scale: float = 1.0, seed: int
     tail = NormalDist().cdf(-sqrt(len(kept) / (len(kept) - 1)) * student(len(kept) - 1))
     low, high = np.quantile(np.concatenate(drawn), [tail, 1 - tail])
     return middle, float(low), float(high)
-
-
-def student(freedom: int) -> float:
-    """The 97.5 % quantile of Student's t with `freedom` >= 1 degrees.
-
-    Exact for 1 and 2, else the expansion in 1 / freedom (Abramowitz and Stegun, 26.7.5), which is right to 1 %.
-    """
-    if freedom == 1:
-        return tan(pi * 0.475)
-    if freedom == 2:
-        return 0.95 * sqrt(2 / (1 - 0.95**2))
-    x = NormalDist().inv_cdf(0.975)
-    terms = (
-        (x**3 + x) / 4,
-        (5 * x**5 + 16 * x**3 + 3 * x) / 96,
-        (3 * x**7 + 19 * x**5 + 17 * x**3 - 15 * x) / 384,
-    )
-    return x + sum(term / float(freedom) ** power for power, term in enumerate(terms, 1))

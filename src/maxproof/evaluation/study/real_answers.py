@@ -130,8 +130,22 @@ def _answer(question: Question, folder: StudyFolder, records: Sequence[UnitRecor
     said = "; ".join(in_words(found) for found in differences) or "Nothing could be compared"
     return Answered(
         question, text.title, text.asked, _POINTS_OF, f"{study.budget} a problem",
-        tuple(arm for arm in arms if arm is not None), tuple(differences), tuple(curves), f"{said}.",
+        tuple(arm for arm in arms if arm is not None), tuple(differences), tuple(curves),
+        f"{said}.{_used_of_limits(plans, names, records, study.budget)}",
     )  # fmt: skip
+
+
+def _used_of_limits(
+    plans: Sequence[ArmPlan], names: Mapping[str, str], records: Sequence[UnitRecord], unit: Unit
+) -> str:
+    """How equal the budgets were: what each arm used of its limit, over all problems; "" where there are no limits."""
+    told = []
+    for plan in plans:
+        limit = sum(record.arms[plan.limit_of].spent.amount(unit) for record in records) if plan.limit_of else 0
+        if limit:
+            used = sum(record.arms[plan.name].spent.amount(unit) for record in records)
+            told.append(f"{names[plan.name]} {used / limit:.0%}")
+    return f" Used of its limit: {', '.join(told)}." if told else ""
 
 
 def _shown(question: Question, plan: ArmPlan, folder: StudyFolder) -> str:
