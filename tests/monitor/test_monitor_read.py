@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,45 +16,20 @@ from hypothesis import strategies as st
 
 pl = pytest.importorskip("polars", reason="needs the extra monitor")
 
+from monitor_files import GOOD, OWN, read, rows_of, skipped_of, written  # noqa: E402
+
 from maxproof.models.reply import split_thinking  # noqa: E402
 from maxproof.monitor import blocks as blocks_module  # noqa: E402
 from maxproof.monitor.columnar import SCHEMA  # noqa: E402
 from maxproof.monitor.columnar import split_thinking as split_columns  # noqa: E402
-from maxproof.monitor.fields import MAPS, detect_map, parse_map  # noqa: E402
 from maxproof.monitor.read import (  # noqa: E402
-    Batch,
     Tail,
-    add_skipped,
     frame_of,
     read_batches,
     rollout_files,
     top_fields,
 )
 from maxproof.problems import InputError  # noqa: E402
-
-OWN = MAPS["maxproof"]
-GOOD: dict[str, Any] = {"problem": "p", "step": 1, "text": "We are given $x$.", "train_reward": 0.5}
-
-
-def rows_of(batches: Sequence[Batch]) -> list[dict[str, Any]]:
-    return [row for batch in batches for row in batch.frame.to_dicts()]
-
-
-def skipped_of(batches: Sequence[Batch]) -> dict[str, tuple[int, str]]:
-    total: dict[str, Any] = {}
-    for batch in batches:
-        add_skipped(total, batch.skipped)
-    return {reason: (skipped.count, skipped.first) for reason, skipped in total.items()}
-
-
-def written(path: Path, rows: Sequence[Any], end: str = "\n") -> Path:
-    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
-    path.write_text("\n".join(lines) + end, encoding="utf-8", errors="surrogatepass")
-    return path
-
-
-def read(path: Path, *entries: str, base: str = "maxproof") -> list[Batch]:
-    return list(read_batches([path], parse_map(entries, MAPS[base])))
 
 
 def test_all_columns_are_there_whatever_the_file_has(tmp_path: Path) -> None:
@@ -157,6 +132,27 @@ def test_windows_line_ends_and_a_byte_order_mark(tmp_path: Path) -> None:
 def test_a_score_that_was_not_given_is_null(tmp_path: Path) -> None:
     rows = [{**GOOD, "train_reward": float("nan")}, {**GOOD, "train_reward": None, "oracle": 1}]
     assert [row["train_reward"] for row in rows_of(read(written(tmp_path / "a.jsonl", rows)))] == [None, None]
+
+
+def test_nan_is_null_wherever_it_stands_and_costs_no_slow_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = ['a NaN, "NaN"', "x\\", '": NaN, ', "NaN"]
+    lines = [json.dumps({**GOOD, "text": text, "train_reward": float("nan"), "oracle": 0.5}) for text in texts]
+    lines += [json.dumps({**GOOD, "text": float("nan")}), '{"problem": "p", "step":NaN,"text":"t"}']
+    lines += [json.dumps({**GOOD, "judges": {"a": float("nan"), "b": 0.5}})]
+    path = written(tmp_path / "a.jsonl", lines)
+    by_row = frame_of([json.loads(line) for line in lines], OWN)
+    monkeypatch.setattr("maxproof.monitor.read.parse_line", lambda line: pytest.fail("read line by line"))
+    monkeypatch.setattr("maxproof.monitor.read._first_fields", lambda path: dict.fromkeys(GOOD, True))
+    monkeypatch.setattr("maxproof.monitor.read._first_object", lambda block: GOOD)
+    batches = read(path)
+    assert [(row["text"], row["train_reward"], row["oracle"]) for row in rows_of(batches)[:4]] == [
+        (text, None, 0.5) for text in texts
+    ]
+    assert rows_of(batches) == by_row.frame.to_dicts()
+    assert skipped_of(batches) == {"no text": (1, f"{path}:5"), "no step": (1, f"{path}:6")}
+    assert set(by_row.skipped) == {"no text", "no step"}
 
 
 @pytest.mark.parametrize("value", [1.7, -0.5, float("inf")])
@@ -275,136 +271,6 @@ def test_what_is_no_file_of_rollouts(tmp_path: Path, name: str, message: str) ->
 def test_a_folder_without_rollouts(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no rollouts in it"):
         rollout_files([tmp_path])
-
-
-# --- what trainers write ----------------------------------------------------------------------------------------------
-
-
-def test_verl(tmp_path: Path) -> None:
-    rows = [
-        {"input": "Prove it.", "output": "<think>hm</think>Done.", "gts": "4", "score": 1.0, "step": 12, "acc": True},
-        {
-            "input": "Prove it.",
-            "output": "hm, wait</think>\nDone.",
-            "gts": "4",
-            "score": -1.0,
-            "step": 12,
-            "acc": False,
-        },
-    ]
-    path = written(tmp_path / "12.jsonl", rows)
-    fields = parse_map(["train_reward=score:-1..1"], detect_map(top_fields(path)))
-    found = rows_of(list(read_batches([path], fields)))
-    assert [(row["problem"], row["step"], row["text"], row["thinking"], row["train_reward"]) for row in found] == [
-        ("Prove it.", 12, "Done.", "hm", 1.0),
-        ("Prove it.", 12, "Done.", "hm, wait", 0.0),
-    ]
-
-
-def test_trl_with_texts_and_with_messages(tmp_path: Path) -> None:
-    folder = tmp_path / "completions"
-    folder.mkdir()
-    pl.DataFrame(
-        {
-            "step": [10, 10],
-            "prompt": ["p", "q"],
-            "completion": ["Clearly.", "<think>no</think>Yes."],
-            "maxproof": [1.0, float("nan")],
-            "advantage": [0.1, 0.2],
-        }
-    ).write_parquet(folder / "completions_00010.parquet")
-    message = [{"role": "assistant", "content": "Therefore.", "reasoning_content": "well"}]
-    pl.DataFrame(
-        {
-            "step": [20],
-            "prompt": [[{"role": "system", "content": "s"}, {"role": "user", "content": "p"}]],
-            "completion": [message],
-            "maxproof": [0],
-            "advantage": [0.0],
-        }
-    ).write_parquet(folder / "completions_00020.parquet")
-    fields = detect_map(top_fields(folder / "completions_00010.parquet"))
-    assert fields.name == "trl"
-    found = rows_of(list(read_batches([folder], fields)))
-    picked = ("problem", "step", "text", "thinking", "train_reward")
-    assert [tuple(row[name] for name in picked) for row in found] == [
-        ("p", 10, "Clearly.", None, 1.0),
-        ("q", 10, "Yes.", "no", None),
-        ("p", 20, "Therefore.", "well", 0.0),
-    ]
-
-
-def test_slime(tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch")
-    sample = {"group_index": 3, "index": 25, "prompt": "p", "response": "So.", "response_length": 2, "reward": 1.0}
-    for number in (0, 1):
-        torch.save({"rollout_id": number, "samples": [sample, sample]}, tmp_path / f"data_{number}.pt")
-    torch.save({"rollout_id": 0, "samples": [sample]}, tmp_path / "eval_0.pt")
-    fields = detect_map(top_fields(tmp_path / "data_0.pt"))
-    found = rows_of(list(read_batches([tmp_path], fields)))
-    assert [(row["step"], row["group"], row["sample"], row["text"]) for row in found] == [
-        (0, 3, 25, "So."),
-        (0, 3, 25, "So."),
-        (1, 3, 25, "So."),
-        (1, 3, 25, "So."),
-    ]
-
-
-def test_a_pickle_with_code_is_refused(tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch")
-    torch.save({"samples": [{"prompt": Path("x")}]}, tmp_path / "data_0.pt")
-    with pytest.raises(InputError, match="can't be loaded as plain data"):
-        list(read_batches([tmp_path], MAPS["slime"]))
-
-
-def test_prime_rl(tmp_path: Path) -> None:
-    folder = tmp_path / "rollouts" / "step_7"
-    folder.mkdir(parents=True)
-    row = {
-        "example_id": 4,
-        "prompt": [{"role": "user", "content": "p"}],
-        "completion": [
-            {"role": "assistant", "content": "first", "tool_calls": []},
-            {"role": "tool", "content": "42"},
-            {"role": "assistant", "content": "last"},
-        ],
-        "reward": 1.0,
-    }
-    written(folder / "train_rollouts.jsonl", [row])
-    fields = detect_map(top_fields(folder / "train_rollouts.jsonl"))
-    (found,) = rows_of(list(read_batches([tmp_path], fields)))
-    assert (found["problem"], found["step"], found["text"], found["train_reward"]) == ("4", 7, "last", 1.0)
-
-
-def test_prime_rl_traces(tmp_path: Path) -> None:
-    folder = tmp_path / "step_3"
-    folder.mkdir()
-    row = {
-        "version": 1,
-        "task": {"type": "Proof", "data": {"x": 1}, "key": "t1"},
-        "nodes": [
-            {"message": {"role": "user", "content": "p"}, "sampled": False, "token_ids": [1, 2]},
-            {"message": {"role": "assistant", "content": "So.", "reasoning_content": "hm"}, "sampled": True},
-        ],
-        "rewards": {"proof": {"score": 0.5, "weight": 1.0}, "form": {"score": 1.0, "weight": 0.25}, "no": None},
-    }
-    path = written(folder / "traces.jsonl", [row, {**row, "rewards": {"proof": None}}])
-    found = rows_of(list(read_batches([path], detect_map(top_fields(path)))))
-    picked = ("problem", "step", "text", "thinking", "train_reward")
-    assert [tuple(row[name] for name in picked) for row in found] == [
-        ("t1", 3, "So.", "hm", 0.75),
-        ("t1", 3, "So.", "hm", None),
-    ]
-
-
-def test_parquet_of_a_wrong_type_names_the_column(tmp_path: Path) -> None:
-    path = tmp_path / "a.parquet"
-    pl.DataFrame({"problem": ["p"], "step": [1], "text": ["t"], "train_reward": ["high"]}).write_parquet(path)
-    with pytest.raises(InputError, match=r"a\.parquet: train_reward: expected numbers, found String"):
-        read(path)
-    path.write_bytes(b"PAR1 not")
-    with pytest.raises(InputError, match="not Parquet"):
-        read(path)
 
 
 # --- live and growing -------------------------------------------------------------------------------------------------

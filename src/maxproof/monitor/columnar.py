@@ -8,12 +8,13 @@ and splits thinking off the text.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping
 from typing import Any, cast
 
 import polars as pl
 
-from maxproof.monitor.fields import JUDGE, FieldMap, Source
+from maxproof.monitor.fields import JUDGE, SCORES, FieldMap, Source
 from maxproof.monitor.rows import Row
 from maxproof.problems.errors import InputError
 
@@ -42,6 +43,7 @@ _PAIR = rf"{_NAME}: {_NUMBER}"
 _OBJECT = rf"^\{{(?:{_PAIR}(?:, {_PAIR})*)?\}}$"
 
 
+_NAN = re.compile(rb'("[^"\\\n]*+(?:\\.[^"\\\n]*+)*+")|(?<![\w.+-])NaN(?![\w.+-])')
 _NO_TEXT = r'^(?:\{"|\[[\[{"0-9]|(?:\{\}|\[\]|true|false|-?[0-9][0-9.eE+-]*)$)'
 """What polars makes of a JSON value that is no text looks so; a text may look so too."""
 
@@ -68,6 +70,8 @@ def json_frame(data: bytes, first: Mapping[str, Any], fields: FieldMap) -> pl.Da
         if isinstance(node.setdefault(source.parts[-1], {}), dict) and node[source.parts[-1]]:
             raise Refused  # one column is inside of what another reads whole
         node[source.parts[-1]] = _json_type(column, source, first)
+    if b"NaN" in data:  # as `json` and pandas write a score that was not given; polars takes JSON only
+        data = _NAN.sub(lambda found: found[1] or b"null", data)
     try:
         parsed = pl.read_ndjson(io.BytesIO(data), schema={name: _struct(node) for name, node in tree.items()})
         raw = raw_columns(parsed, fields)
@@ -81,14 +85,15 @@ def json_frame(data: bytes, first: Mapping[str, Any], fields: FieldMap) -> pl.Da
 
 
 def _json_type(column: str, source: Source, first: Mapping[str, Any]) -> pl.DataType:
+    value: Any = first
+    for part in source.parts:
+        value = value.get(part) if isinstance(value, Mapping) else None
     if source.convert:
-        value: Any = first
-        for part in source.parts:
-            value = value.get(part) if isinstance(value, Mapping) else None
         return _MESSAGES if isinstance(value, list) else pl.String()
     if column == "judges":
         return pl.String()
-    return pl.Float64() if column.startswith(JUDGE) else RAW[column]
+    score = column in SCORES or column.startswith(JUDGE)
+    return pl.Boolean() if score and isinstance(value, bool) else pl.Float64() if score else RAW[column]
 
 
 def _struct(node: Any) -> pl.DataType:
@@ -114,7 +119,7 @@ def raw_columns(frame: pl.DataFrame, fields: FieldMap) -> pl.DataFrame:
         expr, dtype = found
         if column.startswith(JUDGE):
             name = column.removeprefix(JUDGE)
-            score = _scaled(_number(expr, dtype, column), source)
+            score = _scaled(_score(expr, dtype, column), source)
             judges.append(pl.struct(pl.lit(name).alias("judge"), score.alias("score")))
         elif column == "judges":
             picked[column] = _judges(frame, expr, dtype, source)
@@ -126,6 +131,8 @@ def raw_columns(frame: pl.DataFrame, fields: FieldMap) -> pl.DataFrame:
             picked[column] = expr.cast(pl.Boolean)
         elif column in ("group", "sample") and not dtype.is_numeric():
             continue  # a trainer's own ids
+        elif column in SCORES:
+            picked[column] = _scaled(_score(expr, dtype, source.path), source)
         else:
             picked[column] = _scaled(_number(expr, dtype, source.path), source)
     if judges:
@@ -224,6 +231,11 @@ def _number(expr: pl.Expr, dtype: pl.DataType, field: str) -> pl.Expr:
     return expr.cast(pl.Float64).fill_nan(None)
 
 
+def _score(expr: pl.Expr, dtype: pl.DataType, field: str) -> pl.Expr:
+    """A number; true and false, as of a check that passes or fails, are 1 and 0."""
+    return expr.cast(pl.Float64) if dtype == pl.Boolean else _number(expr, dtype, field)
+
+
 def _scaled(expr: pl.Expr, source: Source) -> pl.Expr:
     return expr if (source.low, source.high) == (0.0, 1.0) else (expr - source.low) / (source.high - source.low)
 
@@ -263,7 +275,7 @@ def _message(frame: pl.DataFrame, expr: pl.Expr, inner: pl.Struct, column: str, 
 def _judges(frame: pl.DataFrame, expr: pl.Expr, dtype: pl.DataType, source: Source) -> pl.Expr:
     if isinstance(dtype, pl.Struct):
         scores = [
-            pl.struct(pl.lit(name).alias("judge"), _number(expr.struct.field(name), inner, source.path).alias("score"))
+            pl.struct(pl.lit(name).alias("judge"), _score(expr.struct.field(name), inner, source.path).alias("score"))
             for name, inner in _inner(dtype).items()
         ]
         listed = pl.concat_list(scores) if scores else pl.lit([], _JUDGES)

@@ -33,24 +33,26 @@ class Source:
     """Where a column comes from.
 
     Attributes:
-        path: the field; dots lead into nested objects. "*" (only for a train reward): the one field with numbers that
-            the map does not know.
+        path: the field; dots lead into nested objects, unless `whole`. "*" (only for a train reward): the one field
+            with numbers that the map does not know.
         low, high: the range of a score, which is mapped to 0..1; the ends need not be ordered by size.
         convert: what is made of the field. `reply`: the content of the last assistant message of a list of messages;
             a text is taken as it is. `reasoning`: that message's `reasoning_content`. `question`: the content of the
             last user message. `sampled_reply`, `sampled_reasoning`: the same of the last node that a model wrote in a
             list of {message, sampled}. `weighted_sum`: of an object of {score, weight}.
+        whole: the dots belong to the name of one field, as in flattened tables.
     """
 
     path: str
     low: float = 0.0
     high: float = 1.0
     convert: Convert = ""
+    whole: bool = False
 
     @property
     def parts(self) -> tuple[str, ...]:
         """The path's names."""
-        return tuple(self.path.split("."))
+        return (self.path,) if self.whole else tuple(self.path.split("."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,6 @@ class FieldMap:
     known: further top-level fields that such files have and the monitor has no use for.
     step_from_name: a pattern with one group, the step, searched in the file's name and then in its folders', the
         nearest first; "" if a field has the step.
-    lone_close: all before a lone closing think tag in the text is thinking (chat templates open the block).
     asked: the columns that the user mapped: their fields must be there.
     """
 
@@ -255,7 +256,7 @@ def detect_map(fields: Iterable[str]) -> FieldMap:
 
 
 def resolve(fields: FieldMap, present: Mapping[str, bool]) -> FieldMap:
-    """The map for one file: "*" is replaced, and what the file must have is checked.
+    """The map for one file: "*" is replaced, a field whose name has dots is found, what the file must have is checked.
 
     Args:
         present: the file's top-level fields, and whether each holds numbers.
@@ -277,7 +278,9 @@ def resolve(fields: FieldMap, present: Mapping[str, bool]) -> FieldMap:
                 )
             columns.pop(column)
             if rest:
-                columns[column] = replace(source, path=rest[0])
+                columns[column] = replace(source, path=rest[0], whole=True)
+        elif "." in source.path and source.path in present:
+            columns[column] = replace(source, whole=True)
     for column in (*REQUIRED, *sorted(fields.asked)):
         if column == "step" and fields.step_from_name and "step" not in fields.asked:
             continue

@@ -234,7 +234,7 @@ def _strict(batch: Batch) -> Batch:
         if outside:
             file, _, line = skipped.first.rpartition(":")
             raise InputError(
-                f"{skipped.count} scores outside 0..1, this is the first",
+                f"{skipped.count} {'score' if skipped.count == 1 else 'scores'} outside 0..1, this is the first",
                 file=file,
                 line=int(line),
                 field=column,

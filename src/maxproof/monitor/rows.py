@@ -37,7 +37,7 @@ def parse_line(line: bytes) -> Mapping[str, Any]:
 
 
 def canonical_row(found: Mapping[str, Any], fields: FieldMap) -> Row:
-    """Plain values by column, scores on 0..1 (not yet checked against it), NaN for a score as the trainer wrote it.
+    """Plain values by column, scores on 0..1 (not yet checked against it). NaN is taken as null.
 
     Raises BadRow.
     """
@@ -66,7 +66,7 @@ def _walk(found: Any, parts: Sequence[str]) -> Any:
         if not isinstance(found, Mapping):
             return None
         found = found.get(part)
-    return found
+    return None if isinstance(found, float) and math.isnan(found) else found
 
 
 def _value(column: str, value: Any, source: Source) -> Any:
@@ -139,7 +139,7 @@ def _index(value: Any, column: str) -> float | None:
 def _number(value: Any, column: str) -> float | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not isinstance(value, int | float):  # true and false, as of a check that passes or fails, are 1 and 0
         raise BadRow(f"{column} is not a number")
     try:
         return float(value)
