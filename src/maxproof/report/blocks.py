@@ -42,7 +42,8 @@ svg text.flag.end{text-anchor:end}svg text.flag.start{text-anchor:start}
 .legend .key::before{display:none}
 .legend .key svg{display:inline-block;vertical-align:middle;margin-right:.2rem}
 .wide+.wide,.wide+.legend{margin-top:1.1rem}
-.usage thead th{white-space:normal;vertical-align:bottom}
+.usage thead th{white-space:normal;overflow-wrap:normal;vertical-align:bottom}
+.usage.sentences tbody th{min-width:min(12rem,30vw)}
 .usage.sentences th,.usage.sentences td{text-align:left;white-space:normal;overflow-wrap:break-word;font-size:.9rem;
 vertical-align:top;border-bottom:1px solid var(--line)}
 .quoted{background:var(--card);border:1px solid var(--line);border-left:3px solid var(--quiet);border-radius:6px;
