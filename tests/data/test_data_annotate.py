@@ -90,7 +90,7 @@ async def test_an_answer_outside_is_asked_again_then_rejected() -> None:
     assert str(LabelFault.DOMAIN) in caller.prompts[1]
     stubborn = FixedCaller(lambda call, blocks: reply("astrology", "induction"))
     found = await Annotator(AnnotateSettings(replies=2), TAXONOMY, stubborn).annotate(record())
-    assert found == Unused(f"domain and techniques: no usable answer after 2: {LabelFault.DOMAIN}")
+    assert found == Unused(f"no usable answer after 2: {LabelFault.DOMAIN}")
 
 
 async def test_what_the_source_says_stays() -> None:

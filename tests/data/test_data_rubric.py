@@ -119,7 +119,7 @@ async def test_a_bad_total_is_asked_again_with_the_fault_named() -> None:
 async def test_no_usable_reply_rejects_with_the_last_fault() -> None:
     caller = FixedCaller(lambda call, blocks: "no idea")
     found = await RubricWriter(RubricSettings(replies=3), [EXAMPLE], caller).write(record(reference="r"))
-    assert found == Unused(f"grading scheme: no usable answer after 3: {SchemeFault.NO_SCHEME}")
+    assert found == Unused(f"no usable answer after 3: {SchemeFault.NO_SCHEME}")
     assert len(caller.calls) == 3
 
 

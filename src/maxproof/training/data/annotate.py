@@ -123,7 +123,7 @@ class Annotator:
             self._settings.replies,
         )
         if isinstance(found, Unused):
-            return Unused(f"domain and techniques: {found.reason}")
+            return found
         entry = provenance(
             "annotate", self.digest, model=found.model, replies=found.replies, model_domain=found.form.domain
         )

@@ -152,7 +152,7 @@ class RubricWriter:
         question = Question("rubric", record_number(record), fenced, own)
         found = await ask_read(self._caller, question, read_scheme, self._settings.replies)
         if isinstance(found, Unused):
-            return Unused(f"grading scheme: {found.reason}")
+            return found
         entry = provenance(
             "rubric", self.digest, model=found.model, replies=found.replies, reference=record.reference is not None
         )
