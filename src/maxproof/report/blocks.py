@@ -31,6 +31,7 @@ path.series.s1{stroke:#1d4ed8}path.band.s1{fill:#1d4ed8}
 path.series.s2{stroke:#15803d}path.band.s2{fill:#15803d}
 path.series.s3{stroke:#6b21a8}path.band.s3{fill:#6b21a8}
 path.series.s4{stroke:var(--accent)}path.band.s4{fill:var(--accent)}
+path.series.s5{stroke:#be185d}path.band.s5{fill:#be185d}
 .span.reference{fill:var(--none-bg)}
 .span.alarm{fill:var(--bad);opacity:.16}
 svg .level{stroke:var(--quiet);stroke-width:1;stroke-dasharray:3 3;fill:none}
@@ -53,7 +54,8 @@ details.more>summary{font-weight:600}
 @media print{.quoted{max-height:none}.chart{break-inside:avoid}}
 @media (prefers-color-scheme:dark){path.series.s0{stroke:#fb923c}path.band.s0{fill:#fb923c}
 path.series.s1{stroke:#7cb0ff}path.band.s1{fill:#7cb0ff}path.series.s2{stroke:#5fcf8c}path.band.s2{fill:#5fcf8c}
-path.series.s3{stroke:#c79bf0}path.band.s3{fill:#c79bf0}}
+path.series.s3{stroke:#c79bf0}path.band.s3{fill:#c79bf0}
+path.series.s5{stroke:#f472b6}path.band.s5{fill:#f472b6}}
 """
 
 

@@ -16,14 +16,14 @@ from maxproof.models.template import visible
 
 WIDTH, HEIGHT = 340, 210
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 10, 14, 34
-DASHES = ("", "6 3", "2 3", "8 3 2 3", "")
+DASHES = ("", "6 3", "2 3", "8 3 2 3", "", "10 3")
 _LABELS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
     """One line. `points`: (x, y) by rising x, y None is a gap; `low`, `high`: the band's bounds at the same x, or
-    empty; `kind` its look: 0..3 for lines side by side, 4 for a line alone."""
+    empty; `kind` its look: 0..5, of which 4 is that of a line alone."""
 
     name: str
     points: tuple[tuple[float, float | None], ...]
