@@ -225,7 +225,7 @@ def _wanted(
     worth = {cell: float((counts * weights)[cells == code].sum()) for code, cell in enumerate(shares)}
     for cell, count in there.items():
         if not count:
-            field_ = "--level" if cell[1] is not None else "--domain"
+            field_ = "--levels" if cell[1] is not None else "--domains"
             raise InputError(
                 f"no record of {_name(cell)}, which is to have a share of {shares[cell]:.1%}",
                 field=field_,
