@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxproof.evaluation.human_grades import HumanGrade, HumanOracle, grades_text, read_grades
+from maxproof.evaluation.human_grades import HumanGrade, HumanOracle, grades_text, read_grades, without_proof
 from maxproof.evaluation.oracle import Grade, JudgeOracle, LabOracle, combine, proof_digest
 from maxproof.evaluation.oracle_reply import OracleFault, holds_points, read_points
 from maxproof.evaluation.oracle_settings import OracleSettings
@@ -197,6 +197,23 @@ async def test_what_the_lab_cannot_read_is_not_graded() -> None:
     grade = await LabOracle().grade(PROBLEM, [0], "Proof.")
     assert grade.points is None
     assert "no problem of the lab" in grade.reason
+
+
+def test_grades_that_fit_no_proof_are_found() -> None:
+    digest = proof_digest("Proof.")
+    proofs = {("p", 0): [(0, digest)], ("p", 1): [(0, digest), (1, "f" * 64)]}
+    fitting = (
+        HumanGrade("p", 3, proof=digest[:12]),
+        HumanGrade("p", 3, attempt=1),
+        HumanGrade("p", 3, attempt=1, seed=1),
+    )
+    stray = (
+        HumanGrade("q", 3, attempt=0),
+        HumanGrade("p", 3, attempt=1, seed=0),
+        HumanGrade("p", 3, attempt=2),
+        HumanGrade("p", 3, proof="0" * 12),
+    )
+    assert without_proof((*fitting, *stray), proofs) == stray
 
 
 def test_means_and_medians_leave_out_what_is_missing() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from eval_fakes import asked, dataset
+from eval_fakes import asked, dataset, oracle_settings
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -87,6 +87,34 @@ def test_the_verifier_against_the_oracle() -> None:
     assert check.false_positive.value == pytest.approx(2 / 3)
     assert check.false_negative.value == pytest.approx(1 / 2)
     assert (check.not_graded, check.no_view) == (1, 1)
+
+
+@given(st.lists(st.lists(st.none() | st.integers(0, 7), max_size=4), min_size=1, max_size=3))
+def test_the_best_by_round_never_falls(points: list[list[int | None]]) -> None:
+    found = tables_of(whole(*(unit(f"P{n}", *row) for n, row in enumerate(points)))).by_round
+    means = [mean.value for mean in found if mean.value is not None]
+    assert means == sorted(means)
+
+
+def test_a_method_without_a_view_calls_nothing_right_or_wrong() -> None:
+    given_proof = Candidate(0, 0, "given", None, "digest", 7.0)
+    one_shot = unit("P0", candidates=(given_proof,), picked=0)
+    assert tables_of(whole(one_shot)).whole.passed.value is None
+    assert tables_of(whole(one_shot, unit("P1", 7, passed=True))).whole.passed.value == 1
+
+
+def test_runs_without_a_pick_are_counted() -> None:
+    result = whole(unit("P0", 7, 1, picked=None), unit("P1", 6))
+    found = tables_of(result)
+    assert (found.whole.no_pick, found.whole.picked.value) == (1, 6)
+    assert any("Without a pick: 1 runs" in line for line in summary_lines(result, found))
+
+
+def test_what_a_judge_marks_by_nothing_is_told() -> None:
+    problems = {"P0": Problem("P0", "Prove it."), "P1": Problem("P1", "Prove it.", rubric="(Partial) a step")}
+    judged = asked(PROBLEMS, URL, oracle_settings(URL))
+    result = EvalResult(judged, (unit("P0", 7), unit("P1", 7)), problems)
+    assert any("there is none: 1 problems" in line for line in summary_lines(result, tables_of(result)))
 
 
 def test_a_perfect_share_is_not_certain() -> None:

@@ -73,14 +73,32 @@ class HumanOracle:
 
     async def grade(self, problem: Problem, attempts: Sequence[int], text: str) -> Grade:
         digest = proof_digest(text)
-        points = tuple(
-            row.points
-            for row in self._by_problem.get(problem.id, ())
-            if (row.proof and digest.startswith(row.proof)) or (not row.proof and row.attempt in attempts)
-        )
+        points = tuple(row.points for row in self._by_problem.get(problem.id, ()) if _is_of(row, digest, attempts))
         if not points:
             return Grade(None, (), "nobody graded it")
         return Grade(combine(points, self._statistic), points)
+
+
+def without_proof(
+    grades: Sequence[HumanGrade], proofs: Mapping[tuple[str, int], Sequence[tuple[int, str]]]
+) -> tuple[HumanGrade, ...]:
+    """The rows that grade none of `proofs`: by problem and seed, number and digest of each."""
+    by_problem: dict[str, list[tuple[int, int, str]]] = {}
+    for (problem, seed), found in proofs.items():
+        by_problem.setdefault(problem, []).extend((seed, attempt, digest) for attempt, digest in found)
+
+    def used(row: HumanGrade) -> bool:
+        return any(
+            row.seed in (None, seed) and _is_of(row, digest, (attempt,))
+            for seed, attempt, digest in by_problem.get(row.problem, ())
+        )
+
+    return tuple(row for row in grades if not used(row))
+
+
+def _is_of(row: HumanGrade, digest: str, attempts: Sequence[int]) -> bool:
+    """The row grades the proof with this digest, which has these numbers."""
+    return digest.startswith(row.proof) if row.proof else row.attempt in attempts
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[Place, Mapping[str, object]]]:

@@ -92,12 +92,30 @@ def summary_lines(result: EvalResult, tables: Tables) -> list[str]:
             f"{check.wrong} at most {WRONG_POINTS:g}"
         )
     if tables.graded < tables.candidates:
-        lines.append(f"Not graded: {tables.candidates - tables.graded} of {tables.candidates} proofs; none is a zero")
+        bound = "; best and selection loss may be more" if whole.best.value is not None else ""
+        missing = tables.candidates - tables.graded
+        lines.append(f"Not graded: {missing} of {tables.candidates} proofs; none is a zero{bound}")
     if whole.no_proof:
         lines.append(f"Without any proof: {whole.no_proof} runs; they are in no mean")
+    if whole.no_pick:
+        lines.append(f"Without a pick: {whole.no_pick} runs; they are in no mean of picked proofs")
+    if stray := result.stray_grades:
+        lines.append(
+            f"Grades that fit no proof: {len(stray)}, the first of problem {one_line(stray[0].problem)}, "
+            + (f"proof {stray[0].proof}" if stray[0].proof else f"attempt {stray[0].attempt}")
+        )
+    lines += _without_reference(result)
     used = (("Search", tables.search), ("Oracle", tables.oracle))
     lines += [f"{name}: {_used_text(amount)}" for name, amount in used if amount.calls]
     return lines
+
+
+def _without_reference(result: EvalResult) -> list[str]:
+    """A line, if a model has graded proofs of problems with nothing to mark them by."""
+    bare = sum(not (problem.reference or problem.rubric) for problem in result.problems.values())
+    if result.asked.oracle != "judge" or not bare:
+        return []
+    return [f"Graded without reference solution and grading scheme, as there is none: {bare} problems"]
 
 
 def sections(result: EvalResult, tables: Tables) -> list[Section]:
@@ -195,7 +213,7 @@ def _rounds(tables: Tables) -> tuple[Block, ...]:
     series = Series("best in the archive", points, tuple(v or 0.0 for v in low), tuple(v or 0.0 for v in high))
     chart = line_chart("mean points of the best in the archive", [series], "round", float(MAX_POINTS))
     rows = tuple((str(number), _number(mean.value), _bounds(mean, _number)) for number, mean in known)
-    note = "A run that has ended keeps its last value. A proof that is not graded counts for nothing here."
+    note = "Runs with a graded proof in round 0. One that has ended keeps its last value."
     return Charts((chart,), "Mean over problems with its interval."), Table(("round", "points", "interval"), rows, note)
 
 
@@ -206,12 +224,12 @@ def _groups(name: str, groups: Sequence[Group]) -> tuple[Block, ...]:
         (
             group.name, str(group.problems), _number(group.picked.value), _bounds(group.picked, _number),
             _number(group.best.value), _number(group.loss.value), _percent(group.solved.value),
-            _bounds(group.solved, _percent), str(group.ungraded + group.no_proof),
+            _bounds(group.solved, _percent), str(group.ungraded + group.no_proof + group.no_pick),
         )
         for group in groups
     )  # fmt: skip
     headers = (name, "problems", "picked", "interval", "best", "loss", "solved", "interval", "left out")
-    return (Table(headers, rows, "left out: runs without a proof, or whose picked proof is not graded."),)
+    return (Table(headers, rows, "left out: runs without a proof or a pick, or whose picked proof is not graded."),)
 
 
 def _verifier(tables: Tables) -> tuple[Block, ...]:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from maxproof.evaluation.eval_folder import Asked, EvalFolder, Unit
+from maxproof.evaluation.human_grades import HumanGrade, read_grades, without_proof
 from maxproof.evaluation.methods.types import Outcome
 from maxproof.evaluation.oracle import Grade, proof_digest
 from maxproof.evaluation.unit_files import UnitGrades, UnitOutcome, read_grades_file, read_outcome_file
-from maxproof.evaluation.units import replay_grading, replay_method
+from maxproof.evaluation.units import HUMAN_GRADES, replay_grading, replay_method
 from maxproof.models.types import RoleUsage
 from maxproof.problems import Problem
 
@@ -110,11 +111,15 @@ class UnitResult:
 
 @dataclass(frozen=True, slots=True)
 class EvalResult:
-    """All units of an evaluation, seed by seed in the order of the dataset, and its problems."""
+    """All units of an evaluation, seed by seed in the order of the dataset, and its problems.
+
+    `stray_grades`: grades by people that fit no proof of any unit.
+    """
 
     asked: Asked
     units: tuple[UnitResult, ...]
     problems: Mapping[str, Problem]
+    stray_grades: tuple[HumanGrade, ...] = ()
 
     @property
     def states(self) -> dict[str, int]:
@@ -137,7 +142,15 @@ async def collect(folder: EvalFolder, *, replay: bool = False) -> EvalResult:
     Makes no call and changes nothing. Raises InputError for damaged files.
     """
     units = [await _unit_result(folder, unit, replay=replay) for unit in folder.units()]
-    return EvalResult(folder.asked, tuple(units), folder.problems)
+    return EvalResult(folder.asked, tuple(units), folder.problems, _stray_grades(folder, units))
+
+
+def _stray_grades(folder: EvalFolder, units: Sequence[UnitResult]) -> tuple[HumanGrade, ...]:
+    path = folder.path / HUMAN_GRADES
+    if folder.asked.oracle != "grades" or not path.exists():
+        return ()
+    proofs = {(unit.problem, unit.seed): [(c.id, c.proof) for c in unit.candidates] for unit in units}
+    return without_proof(read_grades(path), proofs)
 
 
 async def _unit_result(folder: EvalFolder, unit: Unit, *, replay: bool) -> UnitResult:

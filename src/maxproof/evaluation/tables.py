@@ -24,17 +24,19 @@ class Group:
     """The measures of some units.
 
     Attributes:
-        problems, units: how many. no_proof: finished units without any proof. ungraded: units whose picked proof exists
-            and is not graded.
+        problems, units: how many. no_proof: finished units without any proof. no_pick: units with proofs, none of
+            them picked. ungraded: units whose picked proof is not graded.
         picked, argmax, best: mean points of the picked proof, of that with the highest fitness, of the best in the
             archive. loss: mean selection loss.
-        solved: share of the picked proofs with 7 points. passed: share that the method itself calls right.
+        solved: share of the picked proofs with 7 points. passed: share that the method itself calls right, of the units
+            in which it has a view on a proof.
     """
 
     name: str
     problems: int
     units: int
     no_proof: int
+    no_pick: int
     ungraded: int
     picked: Mean
     argmax: Mean
@@ -73,7 +75,8 @@ class VerifierCheck:
 class Tables:
     """All aggregated numbers.
 
-    `by_round`: mean points of the best in the archive after each round; a unit that has ended keeps its last value.
+    `by_round`: mean points of the best in the archive after each round, of the units with a graded proof in round 0;
+    one that has ended keeps its last value.
     `seeds`: the mean points of the picked proofs with each seed. `stops`: units by why the method ended.
     """
 
@@ -120,18 +123,23 @@ def _group(name: str, result: EvalResult, units: Sequence[UnitResult]) -> Group:
         points = unit.picked_points
         return None if points is None else float(points == MAX_POINTS)
 
+    def passed(unit: UnitResult) -> float | None:
+        viewed = any(candidate.fitness is not None for candidate in unit.candidates)
+        return float(unit.passed) if viewed else None
+
     return Group(
         name=name,
         problems=len({unit.problem for unit in units}),
         units=len(units),
         no_proof=sum(unit.state == "done" and not unit.candidates for unit in units),
+        no_pick=sum(unit.picked is None and bool(unit.candidates) for unit in units),
         ungraded=sum(unit.picked is not None and unit.picked_points is None for unit in units),
         picked=mean(lambda unit: unit.picked_points),
         argmax=mean(lambda unit: unit.points(unit.argmax)),
         best=mean(lambda unit: unit.best if whole_archive else None),
         loss=mean(lambda unit: unit.loss if whole_archive else None),
         solved=_share(mean(solved)),
-        passed=_share(mean(lambda unit: float(unit.passed) if unit.candidates else None)),
+        passed=_share(mean(passed)),
     )
 
 
@@ -148,9 +156,11 @@ def _groups(
 def _by_round(result: EvalResult, units: Sequence[UnitResult]) -> tuple[Mean, ...]:
     if result.asked.grade != "archive":
         return ()
-    last = max((unit.rounds for unit in units), default=0)
+    # The same units in every round: one that came in later could lower the mean.
+    known = [unit for unit in units if unit.best_after(0) is not None]
+    last = max((unit.rounds for unit in known), default=0)
     return tuple(
-        mean_interval(result.by_problem(units, lambda unit, r=number: unit.best_after(r)))  # type: ignore[misc]
+        mean_interval(result.by_problem(known, lambda unit, r=number: unit.best_after(r)))  # type: ignore[misc]
         for number in range(last + 1)
     )
 
