@@ -110,7 +110,7 @@ def build(
     settings: BuildSettings,
     advance: Advance | None = None,
 ) -> BuildCounts:
-    """Writes the records of all files. Memory grows by 24 bytes a record or so, for ids and statements seen.
+    """Writes the records of all files. Memory grows by 43 to 86 bytes a record, for ids and statements seen.
 
     Raises InputError: a file that can't be read, and in strict mode the first bad row.
     """

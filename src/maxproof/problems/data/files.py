@@ -10,7 +10,7 @@
 
 The output appears whole or not at all. Beside `OUT.jsonl` stands `OUT.rejects.jsonl`, one rejected row a line: `file`,
 `line`, `id`, `reason`, `raw` (the row as its file holds it); no such file when nothing was rejected. Memory does not
-grow with the files, but for 16 bytes an id (see `seen.py`).
+grow with the files, but for 21 to 43 bytes an id (see `seen.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which of millions of keys were seen, in memory that is counted in bytes a key.
 
-An open-addressing hash table over flat arrays: 16 bytes a slot at most three quarters full, where a Python dictionary
-of the same takes ten times that.
+An open-addressing hash table over flat arrays: 16 bytes a slot, three eighths to three quarters of them full, so 21 to
+43 bytes a key. For a million keys that is 36 MB where a Python dictionary of the same takes 113 MB (measured).
 
 Two different texts share a 64-bit key with a chance of n(n-1)/2^65 among n: 3 in 10^8 for a million.
 """
