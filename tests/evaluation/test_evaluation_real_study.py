@@ -286,9 +286,9 @@ def test_another_study_in_the_folder_is_refused(tmp_path: Path) -> None:
     oracle = OracleSettings(base_url=url, model="oracle")
     create_study(tmp_path, PROBLEMS, asked, RealStudySettings(samples=(1, 8), seeds=(0, 1)), "judge", oracle)
     changed = settings(url).model_copy(update={"search": TINY.model_copy(update={"rounds": 1})})
-    with pytest.raises(InputError, match=r"other settings: search\.rounds, study\.budget"):
+    with pytest.raises(InputError, match=r"with another search\.rounds, study\.budget"):
         create_study(tmp_path, PROBLEMS, changed, RealStudySettings(budget="calls"), "judge", oracle)
-    with pytest.raises(InputError, match="other settings: dataset"):
+    with pytest.raises(InputError, match="with another dataset"):
         create_study(tmp_path, PROBLEMS[:1], settings(url), RealStudySettings(), "judge", oracle)
     with pytest.raises(InputError, match="two problems have the id"):
         create_study(tmp_path / "b", [PROBLEMS[0]] * 2, settings(url), RealStudySettings(), "lab")

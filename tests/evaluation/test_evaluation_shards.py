@@ -119,7 +119,7 @@ async def test_what_differs_is_named(tmp_path: Path) -> None:
         merge([a.path, b.path], tmp_path / "all")
     fewer = dataset(1)
     c = make(tmp_path / "c", fewer, asked(fewer, "http://127.0.0.1:9/v1"))
-    with pytest.raises(InputError, match="digest, problems differ"):
+    with pytest.raises(InputError, match="dataset differ"):
         merge([a.path, c.path], tmp_path / "all")
     with pytest.raises(InputError, match="one of the shards"):
         merge([a.path], a.path)

@@ -227,7 +227,7 @@ def differences(one: Asked, other: Asked) -> list[str]:
     and an oracle where there was none.
     """
     ours, theirs = _fixed(one), _fixed(other)
-    names = [name for name in sorted(ours.keys() | theirs.keys()) if ours.get(name) != theirs.get(name)]
+    names = differing(ours, theirs)
     if "none" in (one.oracle, other.oracle):
         names = [name for name in names if name.partition(".")[0] not in ("oracle", "oracle_settings", "statistic")]
     shared = min(len(one.seeds), len(other.seeds))
@@ -242,18 +242,22 @@ def _fixed(asked: Asked) -> dict[str, str]:
     del value["settings"]["budget"], value["settings"]["search"]["seed"]
     if value["oracle_settings"] is not None:
         del value["oracle_settings"]["budget"]
+    value["dataset"] = value.pop("digest"), value.pop("problems")
+    return flat(value)
+
+
+def flat(value: object, name: str = "") -> dict[str, str]:
+    """Every leaf of a JSON value as JSON, by its dotted name."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     found: dict[str, str] = {}
+    for key, part in inner:
+        found |= flat(part, f"{name}.{key}" if name else str(key))
+    return found or {name: json.dumps(value)}
 
-    def add(item: object, name: str) -> None:
-        inner = item.items() if isinstance(item, dict) else enumerate(item) if isinstance(item, list) else None
-        if inner is None or not item:
-            found[name] = json.dumps(item)
-        else:
-            for key, part in inner:
-                add(part, f"{name}.{key}" if name else str(key))
 
-    add(value, "")
-    return found
+def differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
+    """The names whose values differ, in order."""
+    return [name for name in sorted(one.keys() | other.keys()) if one.get(name) != other.get(name)]
 
 
 def _to_json(asked: Asked) -> str:

@@ -20,7 +20,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from maxproof import __version__
-from maxproof.evaluation.eval_folder import LIMITS, dataset_digest, folder_name
+from maxproof.evaluation.eval_folder import LIMITS, dataset_digest, differing, flat, folder_name
 from maxproof.evaluation.oracle_settings import OracleSettings
 from maxproof.evaluation.study.arms import ArmPlan, Question, all_arms
 from maxproof.problems import InputError, Problem
@@ -165,9 +165,12 @@ def create_study(
     )
     if (path / "study.json").exists():
         known = open_study(path)
-        if names := _differences(known.asked, asked):
+        if names := differing(_fixed(known.asked), _fixed(asked)):
+            more = f" [and {len(names) - 6} more]" if len(names) > 6 else ""
             raise InputError(
-                f"holds a study with other settings: {', '.join(names)}", file=path, hint="name another one with --out"
+                f"holds a study with another {', '.join(names[:6])}{more}",
+                file=path,
+                hint="name another one with --out",
             )
         asked = asked.model_copy(update={"served": known.asked.served})
     try:
@@ -205,13 +208,8 @@ def open_study(path: Path) -> StudyFolder:
         raise InputError(f"is damaged: {first['msg']}", file=file, field=".".join(map(str, first["loc"]))) from error
 
 
-def _differences(one: AskedStudy, other: AskedStudy) -> list[str]:
-    """What differs and must not."""
-    mine, theirs = _fixed(one), _fixed(other)
-    return sorted(name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name))
-
-
-def _fixed(asked: AskedStudy) -> dict[str, object]:
+def _fixed(asked: AskedStudy) -> dict[str, str]:
+    """By name, what a later session can't change."""
     value = asked.model_dump(mode="json")
     settings, study, oracle = value["settings"], value["study"], value["oracle_settings"]
     for endpoint in (*settings["endpoints"].values(), oracle or {}):
@@ -222,10 +220,8 @@ def _fixed(asked: AskedStudy) -> dict[str, object]:
         del oracle["budget"]
     for name in ("at_once", "seeds", "questions", "samples"):
         del study[name]
-    parts: dict[str, object] = {"dataset": value["digest"], "oracle": value["oracle"], "oracle settings": oracle}
-    search = settings.pop("search")
-    rooms: dict[str, dict[str, object]] = {"search": search, "settings": settings, "study": study}
-    return parts | {f"{room}.{name}": item for room, items in rooms.items() for name, item in items.items()}
+    named = {"dataset": value["digest"], "oracle": value["oracle"], "oracle_settings": oracle, "study": study}
+    return flat({**named, **settings})
 
 
 def _to_json(asked: AskedStudy) -> str:
