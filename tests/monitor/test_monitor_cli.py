@@ -82,6 +82,30 @@ def test_an_alarm_ends_with_3_and_names_its_signal_and_steps(drift_file: Path, t
     assert _run(drift_file, "--fail-on", "never").exit_code == 0
 
 
+def test_another_run_can_be_the_baseline(quiet_file: Path, tmp_path: Path) -> None:
+    hacked = _write(tmp_path / "hacked.jsonl", _rows(drift_from=-40)[:120])
+    assert _run(hacked).exit_code == 6  # too short for a baseline of its own
+    page = tmp_path / "page.html"
+    done = _run(hacked, "--baseline-from", quiet_file, "--json", "--out", page)
+    assert done.exit_code == 3, done.output
+    made = json.loads(done.stdout)
+    assert (made["steps"], made["own_from"], made["baseline"]) == (15, 0, [-20, -1])
+    assert {alarm["signal"] for alarm in made["alarms"] if alarm["raised"] < 5} == {"hack_score", "visible_length"}
+    assert "baseline: another run, drawn as steps -20 to -1" in page.read_text()
+    again = _run(quiet_file, "--baseline-from", quiet_file)
+    assert again.exit_code == 0, again.output
+    short = _run(quiet_file, "--baseline-from", hacked)
+    assert short.exit_code == 2
+    assert "15 steps do not fill a baseline of 20 (--baseline 15)" in " ".join(short.stderr.split())
+    pytest.importorskip("tensorboard", reason="needs the extra tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    _run(hacked, "--baseline-from", quiet_file, "--export", f"tensorboard={tmp_path / 'tb'}")
+    events = EventAccumulator(str(tmp_path / "tb"), size_guidance={"tensors": 0})
+    events.Reload()
+    assert [event.step for event in events.Tensors("monitor/visible_length")] == list(range(15))
+
+
 def test_the_page_goes_into_a_folder(quiet_file: Path, tmp_path: Path) -> None:
     done = _run(quiet_file, "--out", tmp_path / "pages")
     assert (tmp_path / "pages" / "monitor.html").exists()

@@ -19,7 +19,7 @@ from maxproof.monitor.features import add_features  # noqa: E402
 from maxproof.monitor.fields import ready_map  # noqa: E402
 from maxproof.monitor.live import Monitor  # noqa: E402
 from maxproof.monitor.phrases import load_phrases  # noqa: E402
-from maxproof.monitor.read import read_batches  # noqa: E402
+from maxproof.monitor.read import frame_of, read_batches  # noqa: E402
 from maxproof.monitor.settings import MonitorSettings  # noqa: E402
 from maxproof.monitor.stats import Stats  # noqa: E402
 from maxproof.monitor.types import Alarm, Report, Signal  # noqa: E402
@@ -187,6 +187,43 @@ def test_an_unfinished_step_has_readings_and_raises_nothing() -> None:
     assert all(alarm.raised < last for alarm in growing.alarms)
     assert growing.series[Signal.VISIBLE_LENGTH][-1].step == last
     assert any(alarm.raised == last for alarm in monitor.report(complete=True).alarms)
+
+
+def test_hacking_from_the_first_step_is_found_against_a_run_that_is_trusted() -> None:
+    small = {name: replace(style, visible=300, thinking=200) for name, style in (("ok", HEALTHY), ("bad", HACKED))}
+    trusted = _sums(list(stationary(30, 1, style=small["ok"], groups=8, samples=4)))
+    hacked = [{**row, "step": row["step"] + 7} for row in stationary(20, 2, style=small["bad"], groups=8, samples=4)]
+    own = report_of(_sums(hacked), MonitorSettings(), "")
+    assert own.alarms == ()
+    assert own.own_from is None
+    found = report_of(_sums(hacked), MonitorSettings(), "", trusted=trusted)
+    assert (found.rollouts, found.steps, found.own_from, found.baseline) == (640, 20, 7, (-13, 6))
+    assert found.false_positives == own.false_positives
+    assert found.not_scored == own.not_scored
+    raised = {alarm.signal: alarm for alarm in found.alarms}
+    # visible lengths are alike here, and what is rare needs more rollouts
+    assert set(raised) >= {Signal.TEMPLATE_SHARE, Signal.OPENER_SHIFT, Signal.HAND_WAVING, Signal.HACK_SCORE}
+    assert all(7 <= alarm.began < alarm.raised <= 15 for alarm in raised.values() if alarm.signal in list(raised)[:4])
+    assert all(example.step >= 7 for alarm in found.alarms for example in alarm.examples)
+    assert "we are given" in raised[Signal.OPENER_SHIFT].detail
+    assert [reading.step for reading in found.series[Signal.HACK_SCORE]] == list(range(-13, 27))
+
+
+def test_what_the_trusted_run_lacks_is_off_and_said_so() -> None:
+    rows = list(stationary(20, 3, style=replace(HEALTHY, visible=200, thinking=100), groups=4, samples=4))
+    bare = _sums([{name: value for name, value in row.items() if name != "oracle"} for row in rows])
+    found = report_of(_sums(rows), MonitorSettings(), "", trusted=bare)
+    assert set(found.off) == {Signal.TRAIN_EVAL_GAP, Signal.FALSE_POSITIVES}
+    assert "fewer than 10 steps" in found.off[Signal.FALSE_POSITIVES]
+    assert not set(found.off) & set(found.series)
+    assert found.false_positives is not None  # a rate over everything needs no baseline
+    assert report_of(Stats(), MonitorSettings(), "", trusted=bare).series == {}
+
+
+def _sums(rows: Sequence[Mapping[str, Any]]) -> Stats:
+    stats = Stats()
+    stats.add(add_features(frame_of(rows, ready_map("maxproof")).frame, load_phrases()))
+    return stats
 
 
 def test_nothing_and_little_are_no_crash() -> None:

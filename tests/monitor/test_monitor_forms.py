@@ -29,8 +29,8 @@ def test_json_has_the_documented_form() -> None:
     made = to_json(report(alarm(), gap=3))
     assert json.loads(json.dumps(made, allow_nan=False)) == made
     assert list(made) == [
-        *("version", "source", "state", "headline", "rollouts", "steps", "skipped", "baseline", "unfinished", "alarms"),
-        *("false_positives", "not_scored", "signals", "off"),
+        *("version", "source", "state", "headline", "rollouts", "steps", "skipped", "baseline"),
+        *("own_from", "unfinished", "alarms", "false_positives", "not_scored", "signals", "off"),
     ]
     assert made["state"] == "alarm"
     assert made["baseline"] == [0, 19]

@@ -125,6 +125,17 @@ def test_shares() -> None:
     assert stats.not_scored() == (1, 4)
 
 
+def test_the_bounds_of_a_false_positive_are_inclusive_whatever_the_precision() -> None:
+    single = pl.Series([0.7, 0.3, 0.2, 0.1], dtype=pl.Float32).cast(pl.Float64).to_list()
+    rows = [
+        row(train_reward=single[0], oracle=single[1]),
+        row(train_reward=0.1 + 0.2 + 0.4 - 1e-16, oracle=0.1 + 0.2),
+        row(train_reward=0.6999, oracle=0.0),
+        row(train_reward=1.0, oracle=0.3001),
+    ]
+    assert stats_of(rows).false_positives() == (2, 4)
+
+
 def test_rates_are_per_1000_words_of_all_rollouts() -> None:
     rows = [
         row(text="clearly " * 2 + "so " * 8, thinking="wait " + "so " * 9),

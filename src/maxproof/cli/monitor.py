@@ -42,6 +42,15 @@ def monitor(
             rich_help_panel=_ALARMS,
         ),
     ] = None,
+    baseline_from: Annotated[
+        Path | None,
+        typer.Option(
+            "--baseline-from",
+            metavar="ROLLOUTS",
+            help="Rollouts of a run that you trust: its first steps are the baseline, all of ROLLOUTS is watched.",
+            rich_help_panel=_ALARMS,
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -129,6 +138,7 @@ def monitor(
             demo=demo,
             settings=monitor_settings(baseline, settings or ()),
             phrases=phrases,
+            baseline_from=baseline_from,
             out=out,
             exports=tuple(export or ()),
             as_json=as_json,

@@ -19,7 +19,7 @@ import typer
 from maxproof.cli.errors import ExitCode, needs_extra
 from maxproof.cli.monitor_watch import counting, follow_view
 from maxproof.models.template import visible
-from maxproof.monitor.settings import MonitorSettings
+from maxproof.monitor.settings import SMALLEST_BASELINE, MonitorSettings
 from maxproof.problems import InputError
 from maxproof.report.layout import terminal_width
 
@@ -44,6 +44,7 @@ class MonitorWork:
     demo: str | None
     settings: MonitorSettings
     phrases: Path | None
+    baseline_from: Path | None
     out: Path | None
     exports: tuple[str, ...]
     as_json: bool
@@ -115,6 +116,13 @@ def _exporter(target: str) -> Exporter:
 
 def _read(work: MonitorWork) -> Report:
     """Everything once."""
+    trusted = _trusted(work)
+    stats, skipped = _sums(None if work.demo is not None else work.rollouts, work, "ROLLOUTS")
+    return _report(stats, skipped, trusted, work)
+
+
+def _sums(paths: Sequence[Path] | None, work: MonitorWork, field: str) -> tuple[Stats, Mapping[str, Skipped]]:
+    """The sums over files and folders, None: over the made rollouts, and what was skipped, which is told."""
     from maxproof.monitor.follow import fields_of, take
     from maxproof.monitor.phrases import load_phrases
     from maxproof.monitor.read import Skipped, read_batches, rollout_files
@@ -122,10 +130,10 @@ def _read(work: MonitorWork) -> Report:
 
     phrases = load_phrases(work.phrases)
     stats, skipped = Stats(), dict[str, Skipped]()
-    if work.demo is not None:
-        batches = _demo(work.demo)
+    if paths is None:
+        batches = _demo(work.demo or "drift")
     else:
-        files = rollout_files(work.rollouts)
+        files = rollout_files(paths)
         batches = read_batches(files, fields_of(_first_filled(files), work.map))
     with counting(quiet=work.quiet or work.as_json) as count:
         for batch in batches:
@@ -135,21 +143,45 @@ def _read(work: MonitorWork) -> Report:
     if stats.rollouts == 0:
         reason, first = next(((r, s.first) for r, s in skipped.items()), ("they are empty", ""))
         raise InputError(
-            f"no rollout could be read: {reason}", field="ROLLOUTS", hint=f"first at {first}" if first else None
+            f"no rollout could be read: {reason}", field=field, hint=f"first at {first}" if first else None
         )
-    return _report(stats, skipped, work)
+    return stats, skipped
+
+
+def _trusted(work: MonitorWork) -> Stats | None:
+    """The sums over the rollouts of `--baseline-from`. Raises InputError where they don't fill a baseline."""
+    if work.baseline_from is None:
+        return None
+    from maxproof.monitor.assemble import baseline_window
+
+    stats, _ = _sums([work.baseline_from], work, "--baseline-from")
+    found = len(baseline_window(stats.steps, work.settings))
+    wanted = SMALLEST_BASELINE if work.settings.baseline_steps else work.settings.baseline
+    if found < wanted:
+        hint = f"--baseline {found}" if found >= SMALLEST_BASELINE else None
+        raise InputError(
+            f"{found} steps do not fill a baseline of {wanted}",
+            file=work.baseline_from,
+            field="--baseline-from",
+            hint=hint,
+        )
+    return stats
 
 
 def _first_filled(files: Sequence[Path]) -> Path:
     return next((path for path in files if path.stat().st_size), files[0])
 
 
-def _report(stats: Stats, skipped: Mapping[str, Skipped], work: MonitorWork, *, growing: bool = False) -> Report:
+def _report(
+    stats: Stats, skipped: Mapping[str, Skipped], trusted: Stats | None, work: MonitorWork, *, growing: bool = False
+) -> Report:
     from maxproof.monitor.assemble import report_of
 
     source = f"made rollouts: {work.demo}" if work.demo else ", ".join(map(str, work.rollouts))
+    if work.baseline_from is not None:
+        source += f", baseline from {work.baseline_from}"
     counts = {reason: rows.count for reason, rows in skipped.items()}
-    return replace(report_of(stats, work.settings, source, growing=growing), skipped=counts)
+    return replace(report_of(stats, work.settings, source, growing=growing, trusted=trusted), skipped=counts)
 
 
 def _demo(kind: str) -> Iterator[Batch]:
@@ -204,6 +236,7 @@ def _follow(work: MonitorWork, exporters: Sequence[Exporter]) -> Report:
     from maxproof.monitor.follow import Follower
     from maxproof.monitor.phrases import load_phrases
 
+    trusted = _trusted(work)
     with follow_view(as_json=work.as_json, quiet=work.quiet) as view, _stoppable() as stopped:
         follower = Follower(work.rollouts, work.map, load_phrases(work.phrases), view.note, stopped.is_set)
         known: set[tuple[str, str, int]] = set()
@@ -211,7 +244,7 @@ def _follow(work: MonitorWork, exporters: Sequence[Exporter]) -> Report:
         while not stopped.is_set():
             begun = time.monotonic()
             if follower.look():
-                report = _report(follower.stats, follower.skipped, work, growing=True)
+                report = _report(follower.stats, follower.skipped, trusted, work, growing=True)
                 view.show(report)
                 for alarm in report.alarms:
                     identity = (alarm.signal.value, alarm.direction, alarm.raised)
@@ -228,7 +261,7 @@ def _follow(work: MonitorWork, exporters: Sequence[Exporter]) -> Report:
             # A long run's report takes a while: most of the time is left to others.
             stopped.wait(max(POLL_S, 4 * (time.monotonic() - begun)))
     _tell_skipped(follower.skipped, work)
-    return _report(follower.stats, follower.skipped, work)
+    return _report(follower.stats, follower.skipped, trusted, work)
 
 
 @contextmanager

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from maxproof.monitor.alarms import detect, one_sided_tests
+from maxproof.monitor.alarms import baseline_of, detect, one_sided_tests
 from maxproof.monitor.hack_score import hack_score
-from maxproof.monitor.settings import MonitorSettings
+from maxproof.monitor.settings import SMALLEST_BASELINE, MonitorSettings
 from maxproof.monitor.signals import INFO, off, readings, risen_opener
 from maxproof.monitor.stats import Stats
 from maxproof.monitor.types import Alarm, Report, Series, Signal
@@ -19,16 +19,32 @@ from maxproof.statistics import Rate, wilson
 _OF_OPENERS = (Signal.OPENER_SHIFT, Signal.OPENER_TOP_SHARE)
 
 
-def report_of(stats: Stats, settings: MonitorSettings, source: str, *, growing: bool = False) -> Report:
+def report_of(
+    stats: Stats, settings: MonitorSettings, source: str, *, growing: bool = False, trusted: Stats | None = None
+) -> Report:
     """What the sums say.
 
     Args:
         source: what was read, for display.
         growing: the last step may not be complete; it has readings but can raise no alarm.
+        trusted: rollouts of another run, whose first steps are the baseline instead. In the series and in `baseline`
+            they stand before the run's first step; counts and rates are of the run alone. A signal of which they have
+            too few readings is off.
     """
-    window = baseline_window(stats.steps, settings)
-    series = dict(readings(stats, window))
-    gone = dict(off(stats))
+    whole = stats
+    first = stats.steps[0] if stats.steps else 0
+    if trusted is not None:
+        whole = stats.preceded_by(trusted, baseline_window(trusted.steps, settings))
+        settings = settings.model_copy(update={"baseline_steps": (whole.steps[0], first - 1)})
+    window = baseline_window(whole.steps, settings)
+    series = dict(readings(whole, window))
+    missing = off(stats)
+    gone = dict(missing)
+    if trusted is not None:
+        for signal, every in series.items():
+            if signal not in gone and baseline_of(every, INFO[signal], settings) is None:
+                gone[signal] = f"the rollouts of the baseline have it at fewer than {SMALLEST_BASELINE} steps"
+        series = {signal: every for signal, every in series.items() if signal not in gone}
     if score := hack_score(series, INFO, settings):
         series[Signal.HACK_SCORE] = score
     else:
@@ -40,11 +56,12 @@ def report_of(stats: Stats, settings: MonitorSettings, source: str, *, growing: 
         steps=len(stats.steps),
         series={signal: series[signal] for signal in INFO if signal in series},
         off=gone,
-        alarms=_alarms(stats, series, settings, window, unfinished),
-        false_positives=None if Signal.FALSE_POSITIVES in gone else _rate(stats.false_positives()),
-        not_scored=None if Signal.NOT_SCORED in gone else _rate(stats.not_scored()),
-        baseline=_full(stats.steps, window, settings, unfinished),
+        alarms=_alarms(whole, series, settings, window, unfinished),
+        false_positives=None if Signal.FALSE_POSITIVES in missing else _rate(stats.false_positives()),
+        not_scored=None if Signal.NOT_SCORED in missing else _rate(stats.not_scored()),
+        baseline=_full(whole.steps, window, settings, unfinished),
         unfinished=unfinished,
+        own_from=None if trusted is None else first,
     )
 
 

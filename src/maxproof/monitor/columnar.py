@@ -16,6 +16,7 @@ import polars as pl
 
 from maxproof.monitor.fields import JUDGE, SCORES, FieldMap, Source
 from maxproof.monitor.rows import Row
+from maxproof.monitor.types import ROUNDING
 from maxproof.problems.errors import InputError
 
 _JUDGES = pl.List(pl.Struct({"judge": pl.String, "score": pl.Float64}))
@@ -36,7 +37,6 @@ RAW: Mapping[str, pl.DataType] = {
 SCHEMA: Mapping[str, pl.DataType] = {**RAW, "step": pl.Int64(), "group": pl.Int64(), "sample": pl.Int64()}
 """Canonical, see `types.py`. `judges` has the scored ones only."""
 
-_SLACK = 1e-6  # sums of float32 rewards overshoot 1 by less
 _NUMBER = r"(-?[0-9][0-9.eE+-]*|null)"
 _NAME = r'"([^"\\\x00-\x1f]*)"'
 _PAIR = rf"{_NAME}: {_NUMBER}"
@@ -151,10 +151,11 @@ def finish(raw: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     raw = raw.with_columns(scores).with_row_index("row")
     step = pl.col("step")
     outside = [
-        (column, (pl.col(column) < -_SLACK) | (pl.col(column) > 1 + _SLACK)) for column in ("train_reward", "oracle")
+        (column, (pl.col(column) < -ROUNDING) | (pl.col(column) > 1 + ROUNDING))
+        for column in ("train_reward", "oracle")
     ]
     judge = pl.col("judges").list.eval(pl.element().struct.field("score"))
-    outside.append(("judges", (judge.list.min() < -_SLACK) | (judge.list.max() > 1 + _SLACK)))
+    outside.append(("judges", (judge.list.min() < -ROUNDING) | (judge.list.max() > 1 + ROUNDING)))
     reason = (
         pl.when(pl.col("text").is_null())
         .then(pl.lit("no text"))

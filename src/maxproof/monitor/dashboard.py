@@ -40,7 +40,7 @@ _Z = 1.96
 def to_dashboard(report: Report) -> str:
     """The page as HTML text. Its size grows with steps up to `MAX_POINTS`, and with alarms."""
     first, last = _steps(report)
-    window = f" · baseline: steps {report.baseline[0]} to {report.baseline[1]}" if report.baseline else ""
+    window = f" · baseline: {_window(report)}" if report.baseline else ""
     steps = f"{report.steps:,} steps" + (f" ({first} to {last})" if report.steps else "")
     return to_html(
         "MaxProof monitor",
@@ -66,7 +66,17 @@ def sections(report: Report) -> list[Section]:
 
 def _steps(report: Report) -> tuple[int, int]:
     steps = [reading.step for series in report.series.values() for reading in (series[:1] + series[-1:])]
-    return (min(steps), max(steps)) if steps else (0, 0)
+    first, last = (min(steps), max(steps)) if steps else (0, 0)
+    return (first if report.own_from is None else report.own_from, last)
+
+
+def _window(report: Report) -> str:
+    if report.baseline is None:
+        return "not full"
+    first, last = report.baseline
+    if report.own_from is None:
+        return f"steps {first} to {last}"
+    return f"another run, drawn as steps {first} to {last}"
 
 
 def _outcome(report: Report) -> tuple[Block, ...]:
@@ -115,7 +125,7 @@ def _chart(report: Report, signal: Signal, alarms: Sequence[Alarm]) -> str:
     level = None
     if (window := baseline_window(report, signal)) is not None and report.baseline is not None:
         first, last = report.baseline
-        spans.append(Span(first, last, f"baseline window: steps {first} to {last}"))
+        spans.append(Span(first, last, f"baseline window: {_window(report)}"))
         low, high = _bounded(window.mean, 2 * window.std, info)
         level = Level(window.mean, low, high, f"baseline: {number(window.mean, info)}")
     bounds = [_bounded(r.value, _Z * r.error, info) if r.value is not None and r.error else None for r in readings]
@@ -193,9 +203,7 @@ def _read(report: Report) -> Table:
         rows.append(("with both scores", f"{rate.total:,}"))
         if rate.total:
             rows.append(("false positives, with 95 % interval", f"{rate.successes:,}: {interval(rate)}"))
-    rows.append(
-        ("baseline window", "not full" if report.baseline is None else "steps {} to {}".format(*report.baseline))
-    )
+    rows.append(("baseline window", _window(report)))
     return Table(("what", "count"), tuple(rows))
 
 

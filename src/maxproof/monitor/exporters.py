@@ -79,6 +79,8 @@ def scalar_rows(report: Report) -> dict[int, dict[str, float]]:
     rows: dict[int, dict[str, float]] = {}
     for signal, series in report.series.items():
         for reading in series:
+            if report.own_from is not None and reading.step < report.own_from:
+                continue
             row = rows.setdefault(reading.step, {})
             if reading.value is not None:
                 row[f"{PREFIX}/{signal.value}"] = reading.value

@@ -9,6 +9,7 @@ The form is stable: a field may be added, none changes its meaning or goes away 
     rollouts, steps how many were read
     skipped         {reason: lines that could not be used}
     baseline        [first step, last step] or null
+    own_from        the first step of what was read, where earlier ones are of the run of --baseline-from; else null
     unfinished      the step that may still grow, or null
     alarms          [{signal, direction, began, raised, baseline, value, sigmas, detail, examples}]
                     examples: [{problem, step, group, sample, text, train_reward, oracle, value}], at most three
@@ -46,6 +47,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "steps": report.steps,
         "skipped": dict(sorted(report.skipped.items())),
         "baseline": None if report.baseline is None else list(report.baseline),
+        "own_from": report.own_from,
         "unfinished": report.unfinished,
         "alarms": [_alarm(alarm) for alarm in report.alarms],
         "false_positives": _rate(report.false_positives),

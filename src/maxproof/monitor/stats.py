@@ -13,7 +13,7 @@ ones.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -89,6 +89,16 @@ class Stats:
         """Adds another's sums; `other` stays as it is."""
         for step, part in other._steps.items():
             self._steps.setdefault(step, StepStats()).merge(part)
+
+    def preceded_by(self, other: Stats, steps: Sequence[int]) -> Stats:
+        """These sums, and before the first step those of `steps` of `other`, numbered so that they end one step before.
+
+        The sums are shared, not copied: for reading only.
+        """
+        first = min(self._steps, default=0) - len(steps)
+        found = Stats()
+        found._steps = {first + place: other._steps[step] for place, step in enumerate(steps)} | self._steps
+        return found
 
     @property
     def steps(self) -> tuple[int, ...]:

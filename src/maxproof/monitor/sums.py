@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from maxproof.monitor.types import FP_ORACLE, FP_TRAIN
+from maxproof.monitor.types import FP_ORACLE, FP_TRAIN, ROUNDING
 
 MOMENTS = ("gap", "visible", "thinking", "proof", "other", "spread")
 """Quantities with `.n`, `.1` (sum) and `.2` (sum of squares): train reward - oracle; characters of the text, and of the
@@ -39,7 +39,7 @@ def with_values(frame: pl.DataFrame) -> pl.DataFrame:
         other=pl.when(~pl.col("is_proof")).then(reward),
         spread=pl.when(scores.list.len() >= 2).then(scores.list.max() - scores.list.min()),
         templated=pl.col("templates") > 0,
-        false_positives=(reward >= FP_TRAIN) & (oracle <= FP_ORACLE),
+        false_positives=(reward >= FP_TRAIN - ROUNDING) & (oracle <= FP_ORACLE + ROUNDING),
     ).with_columns(judges_apart=pl.col("spread") >= _APART)
 
 

@@ -26,6 +26,8 @@ str, null or absent column: unknown. train_reward, oracle: 0..1, null is not sco
 FP_TRAIN, FP_ORACLE = 0.7, 0.3
 """A false positive has a train reward >= FP_TRAIN and an oracle score <= FP_ORACLE, bounds inclusive; the rate is a
 share of all rollouts that have both (MaxProof section 2.5)."""
+ROUNDING = 1e-6
+"""How far a score may be off a bound and still be on it: float32 makes 0.7 slightly less, and sums overshoot 1."""
 
 
 class Signal(StrEnum):
@@ -146,6 +148,8 @@ class Report:
         not_scored: share of rollouts without a train reward, over everything; None without that column.
         baseline: first and last step of the baseline window; None while it is not full.
         unfinished: the last step, which a growing file may still add to; not read for alarms.
+        own_from: the first step of what was read, where the baseline is another run's: in the series and in `baseline`
+            that run's steps are numbered to end right before it. None: the baseline is its own.
     """
 
     source: str
@@ -159,3 +163,4 @@ class Report:
     baseline: tuple[int, int] | None
     skipped: Mapping[str, int] = field(default_factory=dict)
     unfinished: int | None = None
+    own_from: int | None = None
