@@ -96,7 +96,7 @@ def test_another_run_can_be_the_baseline(quiet_file: Path, tmp_path: Path) -> No
     assert again.exit_code == 0, again.output
     short = _run(quiet_file, "--baseline-from", hacked)
     assert short.exit_code == 2
-    assert "15 steps do not fill a baseline of 20 (--baseline 15)" in " ".join(short.stderr.split())
+    assert "a baseline of 20 steps is not full, there are 15 (--baseline 15)" in " ".join(short.stderr.split())
     pytest.importorskip("tensorboard", reason="needs the extra tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -123,7 +123,7 @@ def test_the_same_rollouts_give_the_same_page(drift_file: Path, tmp_path: Path) 
 def test_too_few_steps_say_nothing(tmp_path: Path) -> None:
     done = _run(_write(tmp_path / "short.jsonl", _rows(5)))
     assert done.exit_code == 6
-    assert done.stdout.startswith("Nothing can be said yet: 5 steps do not fill the baseline window")
+    assert done.stdout.startswith("Nothing can be said yet: the baseline window is not full after 5 steps")
 
 
 def test_parquet_and_other_names(tmp_path: Path) -> None:

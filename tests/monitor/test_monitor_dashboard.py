@@ -89,7 +89,11 @@ def test_only_the_outcome_of_ours_stands_in_its_box() -> None:
     [
         (report(alarm()), "outcome not_passed", "1 alarm: "),
         (report(), "outcome passed", "Quiet: no alarm in 12 signals over 60 steps"),
-        (report(steps=12), "outcome unfinished", "Nothing can be said yet: 12 steps do not fill the baseline window"),
+        (
+            report(steps=12),
+            "outcome unfinished",
+            "Nothing can be said yet: the baseline window is not full after 12 steps",
+        ),
     ],
 )
 def test_the_outcome_in_words(made: Report, box: str, said: str) -> None:

@@ -72,7 +72,8 @@ def monitor_settings(baseline: int | None, assignments: Sequence[str]) -> Monito
         name = ".".join(str(part) for part in first["loc"][:1])
         known = f"known: {', '.join(MonitorSettings.model_fields)}" if first["type"] == "extra_forbidden" else None
         field = "--baseline" if name == "baseline" and baseline is not None else f"--set {name}".rstrip()
-        raise InputError(first["msg"].lower(), field=field, hint=known) from None
+        said = "unknown setting" if known else first["msg"].lower()
+        raise InputError(said, field=field, hint=known) from None
 
 
 def run_monitor(work: MonitorWork) -> ExitCode:
@@ -160,7 +161,7 @@ def _trusted(work: MonitorWork) -> Stats | None:
     if found < wanted:
         hint = f"--baseline {found}" if found >= SMALLEST_BASELINE else None
         raise InputError(
-            f"{found} steps do not fill a baseline of {wanted}",
+            f"a baseline of {wanted} steps is not full, there are {found}",
             file=work.baseline_from,
             field="--baseline-from",
             hint=hint,

@@ -52,7 +52,7 @@ def _why_unknown(report: Report) -> str:
     if report.rollouts == 0:
         return "no rollouts were read"
     if report.baseline is None:
-        return f"{_count(report.steps, 'step')} do not fill the baseline window"
+        return f"the baseline window is not full after {_count(report.steps, 'step')}"
     return "no signal has what it needs"
 
 
