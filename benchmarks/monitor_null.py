@@ -85,6 +85,17 @@ def rare_few(rng: np.random.Generator, steps: int) -> Series:
     return _shares(rng, np.full(steps, rng.uniform(0, 0.03)), np.full(steps, 16))
 
 
+def _cyclic(period: int) -> Maker:
+    """Gaussian, on a sine of three times its spread that begins anywhere: problems in a fixed order, a curriculum."""
+
+    def make(rng: np.random.Generator, steps: int) -> Series:
+        begin = rng.uniform(0, 2 * np.pi)
+        cycle = np.sin(2 * np.pi * np.arange(steps) / period + begin)
+        return _series(0.5 + 0.03 * cycle + 0.01 * rng.standard_normal(steps))
+
+    return make
+
+
 def _autocorrelated(autocorrelation: float) -> Maker:
     return lambda rng, steps: gaussian(rng, steps, autocorrelation)
 
@@ -101,7 +112,13 @@ KINDS: Mapping[str, Maker] = {
     "rare, 0-3 % of 64": rare,
     "rare, 0-3 % of 16": rare_few,
 }
-BEYOND: Mapping[str, Maker] = {"AR(1), 0.5": _autocorrelated(0.5), "AR(1), 0.8": _autocorrelated(0.8)}
+BEYOND: Mapping[str, Maker] = {
+    "AR(1), 0.5": _autocorrelated(0.5),
+    "AR(1), 0.8": _autocorrelated(0.8),
+    "cycle of 5 steps": _cyclic(5),
+    "cycle of 20 steps": _cyclic(20),
+    "cycle of 40 steps": _cyclic(40),
+}
 """Outside of what the thresholds promise."""
 
 
