@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
-from math import comb, pi, prod, sqrt, tan
+from math import comb, pi, sqrt, tan
 from statistics import NormalDist
 
 
@@ -114,10 +113,12 @@ def joint_error_rate(rates: Sequence[float], correlation: float) -> float:
     lab's judges and the simulated model err by this rule.
     """
     share = sqrt(correlation)
-    total = 0.0
-    for shared in product((False, True), repeat=len(rates)):
-        chance = prod(share if is_shared else 1 - share for is_shared in shared)
-        common = [rate for rate, is_shared in zip(rates, shared, strict=True) if is_shared]
-        own = [rate for rate, is_shared in zip(rates, shared, strict=True) if not is_shared]
-        total += chance * min(common, default=1.0) * prod(own)
-    return total
+    # In ascending order the first judge to share has the least rate of those who do; whether a later one shares is
+    # then free: the sum over all sets of sharers is one pass from the last judge to the first.
+    alone, later, total = 1.0, 1.0, 0.0
+    for rate in sorted(rates, reverse=True):
+        own = (1 - share) * rate
+        total = share * rate * later + own * total
+        later *= share + own
+        alone *= own
+    return alone + total

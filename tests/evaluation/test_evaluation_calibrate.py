@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import combinations, product
-from math import comb
+from math import comb, prod, sqrt
 from random import Random
 
 import pytest
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from maxproof.evaluation.calibrate.card import MAJORITY, MEAN, MIN, make_card
 from maxproof.evaluation.calibrate.correlation import panel_errors, phi_of
-from maxproof.evaluation.calibrate.draws import all_pass, draws, most_pass
+from maxproof.evaluation.calibrate.draws import all_pass, draws, most_pass, shown
 from maxproof.evaluation.calibrate.rates import area, by_problem_interval, measure, rule_rates, sweep
 from maxproof.evaluation.calibrate.report import card_sections, title_of
 from maxproof.evaluation.calibrate.run import verify_graded
@@ -347,3 +347,24 @@ def test_hostile_names_are_escaped() -> None:
     name = "<script>alert(1)</script>"
     card = make_card(Evidence((judged("w", False, passing(True, judge=name), label=name),), name))
     assert "<script>alert" not in to_html("k", "t", title_of(card), card_sections(card))
+
+
+def test_many_samples_are_shown_at_few_numbers() -> None:
+    assert shown(4) == (1, 2, 3, 4)
+    assert shown(100) == (*range(1, 17), 32, 64, 100)
+    assert shown(0) == ()
+
+
+@given(st.lists(st.floats(0, 1), max_size=6), st.floats(0, 1))
+def test_joint_errors_are_the_sum_over_who_shares_the_draw(rates: list[float], correlation: float) -> None:
+    share, total = sqrt(correlation), 0.0
+    for shared in product((False, True), repeat=len(rates)):
+        drawn = [rate for rate, common in zip(rates, shared, strict=True) if common]
+        own = [rate for rate, common in zip(rates, shared, strict=True) if not common]
+        total += share ** len(drawn) * (1 - share) ** len(own) * min(drawn, default=1.0) * prod(own)
+    assert joint_error_rate(rates, correlation) == pytest.approx(total, abs=1e-12)
+
+
+def test_joint_errors_of_many_judges_are_quick() -> None:
+    assert joint_error_rate([0.5] * 200, 0.0) == pytest.approx(0.5**200)
+    assert joint_error_rate([0.3, *[0.5] * 200], 1.0) == pytest.approx(0.3)

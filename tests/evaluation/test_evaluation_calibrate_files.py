@@ -123,6 +123,10 @@ def test_verdicts_are_points_labels_or_passes(tmp_path: Path) -> None:
         ([{"proof": "p", "judge": "a", "points": 9}], "points: "),
         ([{"proof": "p", "judge": "a", "verdict": "fine"}], "verdict: "),
         ([{"proof": "p", "points": 1}], "judge: names no judge"),
+        ([{"proof": "p", "judge": "a", "points": True}], "points: expected a number, not true or false"),
+        ([{"proof": "p", "judge": "j" * 1000}], "judge: "),
+        ([{"proof": "p", "judge": "min"}], "'min' is a rule over the judges"),
+        ([{"proof": "p", "judge": f"j{n}"} for n in range(65)], "v.jsonl:65: judge: more than 64 judges"),
         ([{"proof": "p", "judge": "a"}] * 2, "v.jsonl:2: judge: sample 0 of 'p' has a verdict already"),
         (
             [{"proof": "p", "judge": "a"}, {"proof": "p", "filtered": True}],
@@ -278,6 +282,7 @@ def test_no_scored_verdict_is_not_scored(tmp_path: Path) -> None:
     code, output = run(graded, "--verdicts", verdicts, "-o", tmp_path / "out")
     assert code == 6
     assert f"| {MIN} | none |" in output
+    assert "its false positives come out too low" in output
 
 
 async def test_configured_judges_are_asked_once(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from maxproof.evaluation.calibrate.correlation import PanelErrors, panel_errors
 from maxproof.evaluation.calibrate.draws import Draws, draws
 from maxproof.evaluation.calibrate.rates import AtThreshold, Measured, RuleRates, measure, rule_rates, sweep
+from maxproof.evaluation.calibrate.replay import RULES
 from maxproof.evaluation.calibrate.style import STYLES
 from maxproof.evaluation.calibrate.types import (
     CardSettings,
@@ -25,7 +26,7 @@ from maxproof.evaluation.calibrate.types import (
 from maxproof.statistics import Rate
 from maxproof.verifier.types import MAX_POINTS
 
-MIN, MEAN, MAJORITY = "min", "mean", "majority"
+MIN, MEAN, MAJORITY = RULES
 
 
 @dataclass(frozen=True, slots=True)

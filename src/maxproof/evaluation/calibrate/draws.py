@@ -14,11 +14,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import comb
 
 from maxproof.evaluation.bootstrap import Mean
 from maxproof.evaluation.calibrate.rates import by_problem_interval
 from maxproof.evaluation.calibrate.types import Judged, Rule
+
+EVERY_K = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class AtK:
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Rates for k = 1..K; `left_out`: proofs that lack a scored sample."""
+    """Rates for k up to K, see `shown`; `left_out`: proofs that lack a scored sample."""
 
     rows: tuple[AtK, ...]
     wrong: int
@@ -47,11 +50,17 @@ class Draws:
     left_out: int
 
 
+def shown(most: int) -> tuple[int, ...]:
+    """Every k up to 16, then powers of two, and the last."""
+    return tuple(k for k in range(1, most + 1) if k <= EVERY_K or k == most or k & (k - 1) == 0)
+
+
 def all_pass(passes: int, samples: int, k: int) -> float:
     """The chance that k of `samples`, of which `passes` pass, all pass."""
     return comb(passes, k) / comb(samples, k)
 
 
+@cache
 def most_pass(passes: int, samples: int, k: int) -> float:
     """The chance that more than half of k of them pass."""
     least = k // 2 + 1
@@ -59,7 +68,7 @@ def most_pass(passes: int, samples: int, k: int) -> float:
 
 
 def draws(proofs: Sequence[Judged], rule: Rule, pass_at: float, confidence: float, seed: int) -> Draws:
-    """The rates of `rule` for every k up to the largest number of samples that a proof has."""
+    """The rates of `rule` for k up to the largest number of samples that a proof has."""
     most = max((len(proof.samples) for proof in proofs), default=0)
     passes: dict[bool, dict[str, list[int]]] = {True: defaultdict(list), False: defaultdict(list)}
     whole = 0
@@ -79,7 +88,7 @@ def draws(proofs: Sequence[Judged], rule: Rule, pass_at: float, confidence: floa
         return by_problem_interval(sums, confidence, seed)
 
     rows: list[AtK] = []
-    for k in range(1, most + 1):
+    for k in shown(most):
         positive = mean(False, k, all_pass)
         first = rows[0].min_positive.value if rows else positive.value
         rows.append(

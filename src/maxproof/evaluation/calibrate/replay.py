@@ -16,7 +16,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
 from maxproof.evaluation.calibrate.style import styles_of
 from maxproof.evaluation.calibrate.types import Graded, Judged, Sample
@@ -28,6 +29,11 @@ from maxproof.verifier.types import MAX_POINTS, Verdict
 
 MAX_LINE_BYTES = 1024 * 1024
 MAX_SAMPLES = 1024
+MAX_JUDGES = 64
+"""The card has a row for every pair of them."""
+MAX_NAME_CHARS = 200
+RULES = ("min", "mean", "majority")
+"""What the card calls its rules over the judges: no judge can have these names."""
 
 
 class _Row(BaseModel):
@@ -35,11 +41,19 @@ class _Row(BaseModel):
 
     proof: str = Field(min_length=1)
     sample: int = Field(0, ge=0, lt=MAX_SAMPLES)
-    judge: str = ""
+    judge: str = Field("", max_length=MAX_NAME_CHARS)
     points: float | None = Field(None, ge=0, le=MAX_POINTS)
     verdict: Verdict | None = None
     passed: bool | None = None
     filtered: bool = False
+
+    @field_validator("points", mode="before")
+    @classmethod
+    def _no_truth(cls, value: object) -> object:
+        """A yes or no is not one point or none."""
+        if isinstance(value, bool):
+            raise PydanticCustomError("points", "expected a number, not true or false (that is `passed`)")
+        return value
 
 
 def read_verdicts(path: Path, known: Iterable[str], points: PointsMap | None = None) -> dict[str, tuple[Sample, ...]]:
@@ -50,7 +64,7 @@ def read_verdicts(path: Path, known: Iterable[str], points: PointsMap | None = N
         points: what a verdict is worth.
 
     Raises InputError with file, line and field: no JSON, an unknown proof, a judge that says two things of one sample,
-    no verdict at all.
+    more than MAX_JUDGES judges, no verdict at all.
     """
     worth = points or PointsMap()
     proofs = set(known)
@@ -74,11 +88,15 @@ def read_verdicts(path: Path, known: Iterable[str], points: PointsMap | None = N
             continue
         if not row.judge:
             raise place.error("names no judge", field="judge")
+        if row.judge in RULES:
+            raise place.error(f"{row.judge!r} is a rule over the judges, expected a judge's name", field="judge")
         views = samples.setdefault(row.sample, {})
         if views is None or row.judge in views:
             raise place.error(f"sample {row.sample} of {row.proof!r} has a verdict already", field="judge")
         views[row.judge] = _worth(row, worth)
         judges[row.judge] = None
+        if len(judges) > MAX_JUDGES:
+            raise place.error(f"more than {MAX_JUDGES} judges", field="judge")
     if not found:
         raise InputError("no verdict in the file", file=path)
     blank: dict[str, float | None] = dict.fromkeys(judges)

@@ -97,6 +97,12 @@ def _rules(card: Card) -> Section:
         "where they have several judgements and the rate is not 0 or 1, marked *; else Wilson's, too narrow if "
         "judgements of a problem are alike. Not scored: judgements of wrong / of right proofs that were asked for."
     )
+    if any(rule.not_scored_wrong or rule.not_scored_right for rule in card.rules):
+        caption += (
+            " One judge that fails decides the minimum, a pass needs all of them: with judgements not scored, its "
+            "false positives come out too low and its false negatives too high; the numbers not scored say by how much "
+            "at most."
+        )
     headers = ("rule", "false positive", "false negative", "wrong passes", "AUC", "not scored")
     return Section("Error rates", (Table(headers, tuple(rows), caption),))
 
