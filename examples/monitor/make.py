@@ -1,6 +1,6 @@
 """Makes `rollouts.jsonl`, the monitor's example: 60 steps of short made rollouts in which hacking sets in at step 30.
 
-    python examples/monitor/make.py > examples/monitor/rollouts.jsonl
+python examples/monitor/make.py > examples/monitor/rollouts.jsonl
 """
 
 import json

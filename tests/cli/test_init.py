@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from maxproof.cli.config import flatten, load_config
 from maxproof.cli.init import EXAMPLES, config_text, write_config
 from maxproof.cli.train_settings import train_settings
-from maxproof.evaluation.oracle_settings import OracleSettings
+from maxproof.evaluation.oracle.settings import OracleSettings
 from maxproof.problems import InputError
 from maxproof.search.settings import RunSettings
 from maxproof.training.settings import CispoSettings

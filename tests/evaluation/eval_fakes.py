@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from maxproof.evaluation.eval_folder import Asked, EvalFolder, create_eval, dataset_digest
-from maxproof.evaluation.oracle_settings import OracleSettings
+from maxproof.evaluation.dataset.folder import Asked, EvalFolder, create_eval, dataset_digest
+from maxproof.evaluation.oracle.settings import OracleSettings
 from maxproof.models.mock import MockReply, MockRequest, SimulatedModel
 from maxproof.models.mock.simulate import true_quality
 from maxproof.models.settings import BudgetSettings, EndpointSettings

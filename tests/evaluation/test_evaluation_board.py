@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxproof.evaluation.board import MAX_LOSSES, Board
-from maxproof.evaluation.eval_folder import Unit
+from maxproof.evaluation.dataset.board import MAX_LOSSES, Board
+from maxproof.evaluation.dataset.folder import Unit
 
 
 def units(count: int) -> list[Unit]:

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from maxproof.cli.eval import eval_app
 from maxproof.cli.eval_settings import oracle_settings, split_assignments
-from maxproof.evaluation.oracle import proof_digest
+from maxproof.evaluation.oracle.oracle import proof_digest
 from maxproof.lab.generate import problems as lab_problems
 from maxproof.problems import InputError
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from eval_fakes import dataset, model
 
-from maxproof.evaluation.eval_folder import open_eval
-from maxproof.evaluation.result import collect
+from maxproof.evaluation.dataset.folder import open_eval
+from maxproof.evaluation.dataset.result import collect
 from maxproof.models.journal import Journal
 from maxproof.models.mock import Latency, MockReply, MockRequest, MockServer, SimulatedModel
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from eval_fakes import OracleScript, asked, dataset, make, model, oracle_settings
 
-from maxproof.evaluation.eval_folder import GIVEN, create_eval, open_eval
+from maxproof.evaluation.dataset.folder import GIVEN, create_eval, open_eval
+from maxproof.evaluation.dataset.result import collect
+from maxproof.evaluation.dataset.runner import work
+from maxproof.evaluation.dataset.tables import tables_of
 from maxproof.evaluation.methods import METHODS
-from maxproof.evaluation.oracle_told import oracle_lines, same_model
-from maxproof.evaluation.result import collect
-from maxproof.evaluation.runner import work
-from maxproof.evaluation.tables import tables_of
+from maxproof.evaluation.oracle.told import oracle_lines, same_model
 from maxproof.models.mock import Features, MockServer
 from maxproof.models.settings import BudgetSettings
 from maxproof.models.types import StopKind
@@ -56,7 +56,7 @@ async def test_given_proofs_are_verified_where_that_is_wanted(tmp_path: Path) ->
     async with MockServer(model()) as search, MockServer(OracleScript()) as oracle:
         first = make(tmp_path / "s", problems, asked(problems, search.base_url, method="best_of"))
         await work(first, first.units())
-        from maxproof.evaluation.unit_files import read_outcome_file
+        from maxproof.evaluation.dataset.unit_files import read_outcome_file
 
         texts = {}
         for unit in first.units():

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxproof.evaluation.human_grades import HumanGrade, HumanOracle, grades_text, read_grades, without_proof
-from maxproof.evaluation.oracle import Grade, JudgeOracle, LabOracle, combine, proof_digest
-from maxproof.evaluation.oracle_reply import OracleFault, holds_points, read_points
-from maxproof.evaluation.oracle_settings import OracleSettings
+from maxproof.evaluation.oracle.human_grades import HumanGrade, HumanOracle, grades_text, read_grades, without_proof
+from maxproof.evaluation.oracle.oracle import Grade, JudgeOracle, LabOracle, combine, proof_digest
+from maxproof.evaluation.oracle.reply import OracleFault, holds_points, read_points
+from maxproof.evaluation.oracle.settings import OracleSettings
 from maxproof.lab.domains import read_question
 from maxproof.models.template import fenced_blocks
 from maxproof.models.types import (

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from eval_fakes import asked, dataset, make, model, oracle_settings
 
-from maxproof.evaluation.eval_folder import open_eval
-from maxproof.evaluation.report import write_report
-from maxproof.evaluation.result import collect
-from maxproof.evaluation.runner import work
+from maxproof.evaluation.dataset.folder import open_eval
+from maxproof.evaluation.dataset.report import write_report
+from maxproof.evaluation.dataset.result import collect
+from maxproof.evaluation.dataset.runner import work
 from maxproof.models.journal import Journal
 from maxproof.models.mock import Latency, MockReply, MockRequest, MockServer, SimulatedModel
 from maxproof.models.settings import BudgetSettings
@@ -70,7 +70,7 @@ def sessions(path: Path) -> int:
 
 
 async def test_a_killed_node_loses_no_unit_and_no_finished_call(cluster: Any, tmp_path: Path) -> None:
-    from maxproof.evaluation.ray_backend import RayCluster, work_on_ray
+    from maxproof.evaluation.dataset.ray_backend import RayCluster, work_on_ray
 
     node = cluster.add_node(num_cpus=1)
     problems = dataset(6)
@@ -112,7 +112,7 @@ async def test_a_killed_node_loses_no_unit_and_no_finished_call(cluster: Any, tm
 
 
 async def test_the_budget_of_all_workers_together_is_kept(cluster: Any, tmp_path: Path) -> None:
-    from maxproof.evaluation.ray_backend import RayCluster, work_on_ray
+    from maxproof.evaluation.dataset.ray_backend import RayCluster, work_on_ray
 
     problems = dataset(4)
     async with MockServer(model()) as server:
@@ -125,7 +125,7 @@ async def test_the_budget_of_all_workers_together_is_kept(cluster: Any, tmp_path
 
 
 async def test_a_mistake_is_one_line(cluster: Any, tmp_path: Path) -> None:
-    from maxproof.evaluation.ray_backend import RayCluster, work_on_ray
+    from maxproof.evaluation.dataset.ray_backend import RayCluster, work_on_ray
 
     problems = dataset(3)
     async with MockServer(model()) as server:
@@ -139,7 +139,7 @@ async def test_a_mistake_is_one_line(cluster: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "no-port", "ray://127.0.0.1:1"])
 def test_no_cluster_is_a_clear_line(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from maxproof.evaluation.ray_backend import RayCluster, work_on_ray
+    from maxproof.evaluation.dataset.ray_backend import RayCluster, work_on_ray
 
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     problems = dataset(1)

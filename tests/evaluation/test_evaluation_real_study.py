@@ -11,8 +11,8 @@ from typing import Any, get_args
 import pytest
 from method_fakes import PROBLEM, SMALL, VERIFIER, Scripted, World
 
-from maxproof.evaluation.oracle import Grade, LabOracle
-from maxproof.evaluation.oracle_settings import OracleSettings
+from maxproof.evaluation.oracle.oracle import Grade, LabOracle
+from maxproof.evaluation.oracle.settings import OracleSettings
 from maxproof.models.journal import Journal
 from maxproof.models.mock import FaultPlan, MockServer, SimulatedModel
 from maxproof.models.settings import BudgetSettings, EndpointSettings

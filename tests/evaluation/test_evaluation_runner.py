@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from eval_fakes import SEARCH, OracleScript, asked, dataset, make, model, oracle_settings
 
-from maxproof.evaluation.eval_folder import EvalFolder, Unit, open_eval
-from maxproof.evaluation.report import result_json, summary_lines, write_report
-from maxproof.evaluation.result import EvalResult, Used, collect
-from maxproof.evaluation.runner import open_worker, queue_of, run_units, work
-from maxproof.evaluation.tables import tables_of
-from maxproof.evaluation.unit_files import read_grades_file, write_grades_file
+from maxproof.evaluation.dataset.folder import EvalFolder, Unit, open_eval
+from maxproof.evaluation.dataset.report import result_json, summary_lines, write_report
+from maxproof.evaluation.dataset.result import EvalResult, Used, collect
+from maxproof.evaluation.dataset.runner import open_worker, queue_of, run_units, work
+from maxproof.evaluation.dataset.tables import tables_of
+from maxproof.evaluation.dataset.unit_files import read_grades_file, write_grades_file
 from maxproof.models.mock import FaultPlan, Latency, MockReply, MockRequest, MockServer, SimulatedModel
 from maxproof.models.settings import BudgetSettings
 from maxproof.models.types import Stop, StopKind

@@ -9,13 +9,13 @@ from eval_fakes import asked, dataset, make, model, oracle_settings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxproof.evaluation.eval_folder import Unit, open_eval
-from maxproof.evaluation.human_grades import HumanGrade, grades_text, read_grades
-from maxproof.evaluation.report import write_report
-from maxproof.evaluation.result import collect
-from maxproof.evaluation.runner import work
-from maxproof.evaluation.shards import Shard, merge, read_shard
-from maxproof.evaluation.units import HUMAN_GRADES
+from maxproof.evaluation.dataset.folder import Unit, open_eval
+from maxproof.evaluation.dataset.report import write_report
+from maxproof.evaluation.dataset.result import collect
+from maxproof.evaluation.dataset.runner import work
+from maxproof.evaluation.dataset.shards import Shard, merge, read_shard
+from maxproof.evaluation.dataset.units import HUMAN_GRADES
+from maxproof.evaluation.oracle.human_grades import HumanGrade, grades_text, read_grades
 from maxproof.models.mock import MockServer
 from maxproof.problems import InputError
 

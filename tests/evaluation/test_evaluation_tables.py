@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxproof.evaluation.bootstrap import mean_interval, ratio_interval
-from maxproof.evaluation.published import comparable, competition
-from maxproof.evaluation.report import sections, subtitle, summary_lines
-from maxproof.evaluation.result import Candidate, EvalResult, UnitResult, Used
-from maxproof.evaluation.tables import tables_of
+from maxproof.evaluation.dataset.published import comparable, competition
+from maxproof.evaluation.dataset.report import sections, subtitle, summary_lines
+from maxproof.evaluation.dataset.result import Candidate, EvalResult, UnitResult, Used
+from maxproof.evaluation.dataset.tables import tables_of
 from maxproof.problems import Problem
 from maxproof.report.blocks import to_html, to_markdown
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from maxproof.cli.config import DEFAULT_FILE, MAX_FILE_BYTES
 from maxproof.cli.config_errors import check_values
 from maxproof.cli.schema import SettingPath, dotted
-from maxproof.evaluation.oracle_settings import OracleSettings
+from maxproof.evaluation.oracle.settings import OracleSettings
 from maxproof.problems.errors import InputError, Place, nearest
 from maxproof.problems.text import read_text
 from maxproof.problems.toml import line_of, parse_toml

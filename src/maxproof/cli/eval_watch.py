@@ -15,7 +15,7 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
-from maxproof.evaluation.runner import EvalProgress
+from maxproof.evaluation.dataset.runner import EvalProgress
 from maxproof.models.template import clip, visible
 from maxproof.models.types import CallProgress
 

@@ -16,7 +16,7 @@ from maxproof.cli.errors import ExitCode, NoModel, needs_extra
 from maxproof.cli.eval_settings import oracle_settings
 from maxproof.cli.eval_watch import view_for
 from maxproof.cli.loop import run_async
-from maxproof.evaluation.eval_folder import (
+from maxproof.evaluation.dataset.folder import (
     GIVEN,
     Asked,
     EvalFolder,
@@ -27,15 +27,15 @@ from maxproof.evaluation.eval_folder import (
     folder_name,
     open_eval,
 )
-from maxproof.evaluation.eval_forecast import EvalForecast, eval_forecast
-from maxproof.evaluation.given import read_proofs
-from maxproof.evaluation.human_grades import grades_text, read_grades
-from maxproof.evaluation.oracle_settings import OracleKind, OracleSettings
-from maxproof.evaluation.report import result_json, summary_lines, write_report
-from maxproof.evaluation.result import EvalResult, collect
-from maxproof.evaluation.runner import NoAnswerAtAll, Watch, work
-from maxproof.evaluation.shards import merge, read_shard
-from maxproof.evaluation.units import HUMAN_GRADES
+from maxproof.evaluation.dataset.forecast import EvalForecast, eval_forecast
+from maxproof.evaluation.dataset.given import read_proofs
+from maxproof.evaluation.dataset.report import result_json, summary_lines, write_report
+from maxproof.evaluation.dataset.result import EvalResult, collect
+from maxproof.evaluation.dataset.runner import NoAnswerAtAll, Watch, work
+from maxproof.evaluation.dataset.shards import merge, read_shard
+from maxproof.evaluation.dataset.units import HUMAN_GRADES
+from maxproof.evaluation.oracle.human_grades import grades_text, read_grades
+from maxproof.evaluation.oracle.settings import OracleKind, OracleSettings
 from maxproof.models.bindings import resolve_bindings
 from maxproof.models.call_key import inputs_digest
 from maxproof.models.prices import check_priced
@@ -112,7 +112,7 @@ def _run(folder: EvalFolder, units: Sequence[Unit], wanted: Wanted, watch: Watch
     if wanted.ray is None:
         return run_async(work(folder, units, watch))
     with needs_extra("ray", "an evaluation on a cluster"):
-        from maxproof.evaluation.ray_backend import RayCluster, work_on_ray
+        from maxproof.evaluation.dataset.ray_backend import RayCluster, work_on_ray
     return work_on_ray(folder, units, RayCluster(wanted.ray, wanted.ray_workers), watch)
 
 

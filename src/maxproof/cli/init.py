@@ -18,7 +18,7 @@ from pydantic.fields import FieldInfo
 from maxproof.cli.config import DEFAULT_FILE, EFFORTS
 from maxproof.cli.errors import reporting
 from maxproof.cli.schema import is_container, nested_model
-from maxproof.evaluation.oracle_settings import OracleSettings
+from maxproof.evaluation.oracle.settings import OracleSettings
 from maxproof.models.settings import ROLES, BudgetSettings, EndpointSettings, RoleSettings
 from maxproof.problems.errors import InputError
 from maxproof.search.settings import SearchSettings

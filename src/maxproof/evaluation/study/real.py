@@ -17,9 +17,9 @@ from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from maxproof.evaluation.oracle import JudgeOracle, LabOracle
-from maxproof.evaluation.shared_endpoint import SharedEndpoints, UnitCalls, amounts_of
-from maxproof.evaluation.spent import seconds_of_work
+from maxproof.evaluation.dataset.shared_endpoint import SharedEndpoints, UnitCalls, amounts_of
+from maxproof.evaluation.dataset.spent import seconds_of_work
+from maxproof.evaluation.oracle.oracle import JudgeOracle, LabOracle
 from maxproof.evaluation.study.real_folder import StudyFolder, StudyUnit
 from maxproof.evaluation.study.unit import UnitRecord, grade_all, read_unit, run_arms, wanted, write_unit
 from maxproof.models.bindings import Bindings, resolve_bindings

@@ -20,8 +20,8 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from maxproof import __version__
-from maxproof.evaluation.eval_folder import LIMITS, dataset_digest, differing, flat, folder_name
-from maxproof.evaluation.oracle_settings import OracleSettings
+from maxproof.evaluation.dataset.folder import LIMITS, dataset_digest, differing, flat, folder_name
+from maxproof.evaluation.oracle.settings import OracleSettings
 from maxproof.evaluation.study.arms import ArmPlan, Question, all_arms
 from maxproof.problems import InputError, Problem
 from maxproof.search.run_folder import write_atomically

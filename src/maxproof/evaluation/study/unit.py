@@ -20,7 +20,7 @@ from maxproof.evaluation.methods.budget import Budget, MeteredCaller, Spent, Uni
 from maxproof.evaluation.methods.outcome import outcome_of
 from maxproof.evaluation.methods.search import searched
 from maxproof.evaluation.methods.types import Left, Outcome
-from maxproof.evaluation.oracle import Oracle, proof_digest
+from maxproof.evaluation.oracle.oracle import Oracle, proof_digest
 from maxproof.evaluation.study.arms import ArmPlan, kept_calls, sizes
 from maxproof.models.types import Caller
 from maxproof.problems import InputError, Problem

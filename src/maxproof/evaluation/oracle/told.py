@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from maxproof.evaluation.eval_folder import GIVEN, Asked
-from maxproof.evaluation.oracle_settings import ROLE
+from maxproof.evaluation.dataset.folder import GIVEN, Asked
+from maxproof.evaluation.oracle.settings import ROLE
 from maxproof.models.bindings import resolve_bindings
 from maxproof.models.call_key import public_url
 

@@ -11,15 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from maxproof import __version__
-from maxproof.evaluation.eval_folder import GIVEN, EvalFolder, Unit, UnitFolder
-from maxproof.evaluation.given import GivenProofs
-from maxproof.evaluation.human_grades import HumanOracle, read_grades
-from maxproof.evaluation.methods import METHODS, unlimited
-from maxproof.evaluation.methods.types import Method, Outcome
-from maxproof.evaluation.oracle import Grade, JudgeOracle, LabOracle, NoOracle, Oracle, proof_digest
-from maxproof.evaluation.oracle_settings import ROLE
-from maxproof.evaluation.shared_endpoint import SharedEndpoints, UnitCalls
-from maxproof.evaluation.unit_files import (
+from maxproof.evaluation.dataset.folder import GIVEN, EvalFolder, Unit, UnitFolder
+from maxproof.evaluation.dataset.given import GivenProofs
+from maxproof.evaluation.dataset.shared_endpoint import SharedEndpoints, UnitCalls
+from maxproof.evaluation.dataset.unit_files import (
     UnitGrades,
     UnitOutcome,
     read_grades_file,
@@ -27,6 +22,11 @@ from maxproof.evaluation.unit_files import (
     write_grades_file,
     write_outcome_file,
 )
+from maxproof.evaluation.methods import METHODS, unlimited
+from maxproof.evaluation.methods.types import Method, Outcome
+from maxproof.evaluation.oracle.human_grades import HumanOracle, read_grades
+from maxproof.evaluation.oracle.oracle import Grade, JudgeOracle, LabOracle, NoOracle, Oracle, proof_digest
+from maxproof.evaluation.oracle.settings import ROLE
 from maxproof.models.bindings import Bindings, resolve_bindings
 from maxproof.models.caller import JournaledCaller
 from maxproof.models.journal import Journal

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from maxproof.evaluation.eval_folder import GIVEN, Asked
+from maxproof.evaluation.dataset.folder import GIVEN, Asked
 from maxproof.problems import Problem
 from maxproof.search.forecast import forecast
 from maxproof.verifier import judge_calls

@@ -22,11 +22,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from maxproof.evaluation.eval_folder import EvalFolder, Unit
-from maxproof.evaluation.oracle_settings import ROLE
-from maxproof.evaluation.shared_endpoint import SharedEndpoints
-from maxproof.evaluation.spent import UnitState, seconds_of_work, total, unit_state
-from maxproof.evaluation.units import (
+from maxproof.evaluation.dataset.folder import EvalFolder, Unit
+from maxproof.evaluation.dataset.shared_endpoint import SharedEndpoints
+from maxproof.evaluation.dataset.spent import UnitState, seconds_of_work, total, unit_state
+from maxproof.evaluation.dataset.units import (
     asks_models,
     bindings_of,
     oracle_bindings,
@@ -34,6 +33,7 @@ from maxproof.evaluation.units import (
     run_method,
     unnamed_endpoints,
 )
+from maxproof.evaluation.oracle.settings import ROLE
 from maxproof.models.budget import Amounts
 from maxproof.models.chat import ChatEndpoint
 from maxproof.models.endpoints import check_keys, open_clients

@@ -24,10 +24,10 @@ import ray
 from ray.exceptions import RayActorError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from maxproof.evaluation.board import Board, BoardState
-from maxproof.evaluation.eval_folder import Asked, EvalFolder, Unit, open_eval
-from maxproof.evaluation.runner import EvalProgress, Watch, open_worker, run_units
-from maxproof.evaluation.spent import UnitState, unit_state
+from maxproof.evaluation.dataset.board import Board, BoardState
+from maxproof.evaluation.dataset.folder import Asked, EvalFolder, Unit, open_eval
+from maxproof.evaluation.dataset.runner import EvalProgress, Watch, open_worker, run_units
+from maxproof.evaluation.dataset.spent import UnitState, unit_state
 from maxproof.models.budget import NOTHING, Amounts
 from maxproof.models.settings import BudgetSettings, EndpointSettings
 from maxproof.models.types import Stop

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from maxproof.evaluation.bootstrap import RESAMPLES, Mean
-from maxproof.evaluation.eval_folder import GIVEN
+from maxproof.evaluation.dataset.folder import GIVEN
+from maxproof.evaluation.dataset.published import comparable
+from maxproof.evaluation.dataset.result import EvalResult, UnitResult, Used, unit_json
+from maxproof.evaluation.dataset.tables import WRONG_POINTS, Group, Tables, tables_of
 from maxproof.evaluation.methods import TITLES
-from maxproof.evaluation.oracle_told import oracle_lines, same_model
-from maxproof.evaluation.published import comparable
-from maxproof.evaluation.result import EvalResult, UnitResult, Used, unit_json
-from maxproof.evaluation.tables import WRONG_POINTS, Group, Tables, tables_of
+from maxproof.evaluation.oracle.told import oracle_lines, same_model
 from maxproof.models.template import clip
 from maxproof.report.blocks import Block, Charts, Details, Notice, Section, Table, to_html, to_markdown
 from maxproof.report.layout import one_line

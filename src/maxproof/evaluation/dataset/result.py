@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from maxproof.evaluation.eval_folder import Asked, EvalFolder, Unit
-from maxproof.evaluation.human_grades import HumanGrade, read_grades, without_proof
+from maxproof.evaluation.dataset.folder import Asked, EvalFolder, Unit
+from maxproof.evaluation.dataset.unit_files import UnitGrades, UnitOutcome, read_grades_file, read_outcome_file
+from maxproof.evaluation.dataset.units import HUMAN_GRADES, replay_grading, replay_method
 from maxproof.evaluation.methods.types import Outcome
-from maxproof.evaluation.oracle import Grade, proof_digest
-from maxproof.evaluation.unit_files import UnitGrades, UnitOutcome, read_grades_file, read_outcome_file
-from maxproof.evaluation.units import HUMAN_GRADES, replay_grading, replay_method
+from maxproof.evaluation.oracle.human_grades import HumanGrade, read_grades, without_proof
+from maxproof.evaluation.oracle.oracle import Grade, proof_digest
 from maxproof.models.types import RoleUsage
 from maxproof.problems import Problem
 

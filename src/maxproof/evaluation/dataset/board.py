@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from maxproof.evaluation.eval_folder import Unit
+from maxproof.evaluation.dataset.folder import Unit
 
 MAX_LOSSES = 3
 """A unit that was under way in so many lost workers is given up: it may be what kills them."""

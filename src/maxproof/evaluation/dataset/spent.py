@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from maxproof.evaluation.eval_folder import EvalFolder, Unit
-from maxproof.evaluation.shared_endpoint import amounts_of
-from maxproof.evaluation.unit_files import UnitGrades, UnitOutcome, read_grades_file, read_outcome_file
-from maxproof.evaluation.units import to_grade
+from maxproof.evaluation.dataset.folder import EvalFolder, Unit
+from maxproof.evaluation.dataset.shared_endpoint import amounts_of
+from maxproof.evaluation.dataset.unit_files import UnitGrades, UnitOutcome, read_grades_file, read_outcome_file
+from maxproof.evaluation.dataset.units import to_grade
 from maxproof.models.budget import NOTHING, Amounts
 from maxproof.models.journal import Journal
 from maxproof.models.settings import EndpointSettings

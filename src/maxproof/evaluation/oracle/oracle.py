@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Protocol
 
-from maxproof.evaluation.oracle_reply import OracleFault, holds_points, read_points
-from maxproof.evaluation.oracle_settings import ROLE, OracleSettings, Statistic
+from maxproof.evaluation.oracle.reply import OracleFault, holds_points, read_points
+from maxproof.evaluation.oracle.settings import ROLE, OracleSettings, Statistic
 from maxproof.lab.domains import read_question
 from maxproof.lab.oracle import grade as lab_grade
 from maxproof.models.call_key import inputs_digest
@@ -25,7 +25,7 @@ from maxproof.models.template import load_template
 from maxproof.models.types import Answer, Call, CallAddress, Caller, CallFailed, CallNotRun, Message, NoAnswer
 from maxproof.problems import Problem
 
-PACKAGE = "maxproof.evaluation"
+PACKAGE = "maxproof.evaluation.oracle"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from maxproof.evaluation.methods.types import Outcome
-from maxproof.evaluation.oracle import Grade
+from maxproof.evaluation.oracle.oracle import Grade
 from maxproof.models.types import RoleUsage, StopKind
 from maxproof.problems import InputError
 from maxproof.search.run_folder import write_atomically

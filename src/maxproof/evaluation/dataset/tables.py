@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from maxproof.evaluation.bootstrap import Mean, mean_interval, ratio_interval
-from maxproof.evaluation.result import Candidate, EvalResult, UnitResult, Used
+from maxproof.evaluation.dataset.result import Candidate, EvalResult, UnitResult, Used
 from maxproof.statistics import wilson
 from maxproof.verifier.types import MAX_POINTS
 

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from maxproof.evaluation.oracle import Grade, combine, proof_digest
-from maxproof.evaluation.oracle_settings import Statistic
+from maxproof.evaluation.oracle.oracle import Grade, combine, proof_digest
+from maxproof.evaluation.oracle.settings import Statistic
 from maxproof.problems import InputError, Problem
 from maxproof.problems.errors import Place
 from maxproof.problems.text import read_lines

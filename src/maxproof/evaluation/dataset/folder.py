@@ -28,7 +28,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from maxproof.evaluation.oracle_settings import OracleKind, OracleSettings, Statistic
+from maxproof.evaluation.oracle.settings import OracleKind, OracleSettings, Statistic
 from maxproof.problems import InputError, Problem
 from maxproof.search.run_folder import write_atomically
 from maxproof.search.settings import RunSettings

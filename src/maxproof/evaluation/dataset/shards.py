@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from maxproof.evaluation.eval_folder import Asked, EvalFolder, Unit, create_eval, differences, open_eval
-from maxproof.evaluation.human_grades import HumanGrade, grades_text, read_grades
-from maxproof.evaluation.spent import unit_state
-from maxproof.evaluation.units import HUMAN_GRADES
+from maxproof.evaluation.dataset.folder import Asked, EvalFolder, Unit, create_eval, differences, open_eval
+from maxproof.evaluation.dataset.spent import unit_state
+from maxproof.evaluation.dataset.units import HUMAN_GRADES
+from maxproof.evaluation.oracle.human_grades import HumanGrade, grades_text, read_grades
 from maxproof.models.journal_writer import take_lock
 from maxproof.problems import InputError
 from maxproof.search.run_folder import write_atomically

@@ -1,0 +1,1 @@
+"""Who says what a proof is really worth: an oracle that the methods under evaluation never ask."""
