@@ -32,7 +32,7 @@ from maxproof.lab.judges import JudgeFaults, LabJudges
 from maxproof.lab.types import OracleReport, SentenceReport, StepVerdict
 from maxproof.models.types import CallNotRun
 from maxproof.report.blocks import to_html, to_markdown
-from maxproof.statistics import joint_error_rate
+from maxproof.statistics import joint_error_rate, wilson
 from maxproof.verifier.settings import BadCaseSettings, JudgeSettings, NormaliserSettings, VerifierSettings
 from maxproof.verifier.types import Verdict
 
@@ -106,12 +106,54 @@ def test_area_is_the_share_of_pairs(right: list[int], wrong: list[int]) -> None:
 def test_an_interval_by_problem_only_where_it_says_something() -> None:
     assert measure([("p", True), ("q", False)], 0.95, 0).low is None  # one judgement each
     assert measure([("p", True), ("p", False)], 0.95, 0).low is None  # one problem
-    assert measure([("p", True)] * 4 + [("q", True)], 0.95, 0).low is None  # always true
+    assert measure([("p", True), ("q", True)], 0.95, 0).low is None
     found = measure([(str(n % 30), n % 30 < 6) for n in range(300)], 0.95, 0)
     assert found.low is not None
     assert found.high is not None
     # All ten judgements of a problem are the same: 30 things were seen and not 300.
     assert found.high - found.low > 2 * (found.rate.high - found.rate.low)
+
+
+def test_a_rate_of_0_or_1_has_wilsons_interval_on_the_number_of_problems() -> None:
+    rows = [(str(n % 5), False) for n in range(100)]
+    none, all_ = measure(rows, 0.95, 0), measure([(name, True) for name, _ in rows], 0.95, 0)
+    five = wilson(0, 5)
+    assert none.bounds == (0.0, five.high)
+    assert all_.bounds == pytest.approx((1 - five.high, 1.0))
+    assert (none.rate.successes, none.rate.total) == (0, 100)
+    # One problem, judged many times: one problem.
+    assert measure([("p", False)] * 50, 0.95, 0).bounds == (0.0, wilson(0, 1).high)
+
+
+def test_every_table_of_a_card_counts_problems_where_a_rate_is_0_or_1() -> None:
+    proofs = tuple(
+        judged(f"{right}{n}", right, tuple(Sample({"a": 7.0 * right, "b": 7.0 * right}) for _ in range(4)), f"p{n % 3}")
+        for right in (True, False)
+        for n in range(30)
+    )
+    card = make_card(Evidence(proofs, "t"))
+    high = wilson(0, 3).high
+    assert card.rule(MIN).false_positive.bounds == (0.0, high)
+    assert {(row.min_positive.low, row.min_positive.high) for row in card.draws.rows} == {(0.0, high)}
+    assert {(row.majority_negative.low, row.majority_negative.high) for row in card.draws.rows} == {(0.0, high)}
+    assert [(at.false_positive.low, at.false_positive.high) for at in card.sweeps[MIN]] == [(0.0, high)]
+    assert card.on_wrong is not None
+    assert card.on_wrong.all_err.high == card.on_wrong.pairs[0].both.high == high
+
+
+def test_few_problems_are_said_for_the_card_for_wrong_proofs_and_for_groups() -> None:
+    def text(wrong: int, right: int, label: str = "") -> str:
+        proofs = [judged(f"w{n}", False, passing(n % 2 == 0), label=label) for n in range(wrong)]
+        proofs += [judged(f"r{n}", True, passing(True)) for n in range(right)]
+        return to_markdown("t", "s", card_sections(make_card(Evidence(tuple(proofs), "t"))))
+
+    assert "So few problems make" in text(4, 4)
+    assert "The wrong proofs are of 4 problems" in text(4, 30)
+    assert "The right proofs are of" not in text(4, 30)
+    assert "The wrong" not in text(30, 30)
+    groups = "With fewer than 20 problems intervals are rough"
+    assert groups in text(4, 30, "mine")
+    assert groups not in text(30, 30, "mine")
 
 
 def test_both_intervals_by_problem_agree(monkeypatch: pytest.MonkeyPatch) -> None:

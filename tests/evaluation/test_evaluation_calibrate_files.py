@@ -15,7 +15,7 @@ from maxproof.cli.calibrate_work import Loaded, verified
 from maxproof.cli.config import load_config
 from maxproof.evaluation.calibrate.card import MIN, make_card
 from maxproof.evaluation.calibrate.graded import read_graded
-from maxproof.evaluation.calibrate.replay import judged, read_verdicts, verdicts_text
+from maxproof.evaluation.calibrate.replay import RULES, judged, read_verdicts, verdicts_text
 from maxproof.evaluation.calibrate.style import styles_of
 from maxproof.evaluation.calibrate.transcripts import CAUTION, REPORT, YES_NO, read_transcripts, stated_points
 from maxproof.evaluation.calibrate.types import Graded, Sample
@@ -72,6 +72,8 @@ def test_csv_and_problems(tmp_path: Path) -> None:
         ({"problem": "P", "points": "nan"}, "points: expected a number from 0 to 7"),
         ({"problem": "P", "points": True}, "points: expected a number from 0 to 7"),
         ({"problem": "P", "points": [7]}, "points: expected a number from 0 to 7"),
+        ({"problem": "P", "correct": "yes", "points": 8}, "points: expected a number from 0 to 7"),
+        ({"problem": "P", "correct": "no", "points": -1}, "points: expected a number from 0 to 7"),
         ({"problem": "P", "correct": "perhaps"}, "correct: expected yes or no"),
         ({"problem": "P", "proof": ["t"], "points": 1}, "proof: expected text"),
         ("{", "not JSON"),
@@ -155,6 +157,14 @@ def test_what_is_written_reads_back(tmp_path: Path) -> None:
 def test_styles_are_what_layer_2_takes_off() -> None:
     assert styles_of("x = 1, so we are done.") == frozenset()
     assert {"opening", "heading"} <= styles_of("Here is a complete proof.\n\n## Claim of the day\n\nLet $x = 1$. Done.")
+
+
+def test_styles_need_no_content_guard(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object) -> str:
+        raise AssertionError("the guard compares formulas, which a style doesn't need")
+
+    monkeypatch.setattr("maxproof.verifier.normalise.violation", fail)
+    assert styles_of("## Guarded\n\n**Let** $x = 1$.\n\n---\n\nDone.") == {"heading", "bold", "rule_line"}
 
 
 # --- logs -------------------------------------------------------------------------------------------------------------
@@ -283,6 +293,68 @@ def test_no_scored_verdict_is_not_scored(tmp_path: Path) -> None:
     assert code == 6
     assert f"| {MIN} | none |" in output
     assert "its false positives come out too low" in output
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_no_judge_that_is_asked_has_the_name_of_a_rule(tmp_path: Path, name: str) -> None:
+    graded = lines(tmp_path / "g.jsonl", {"id": "a", "statement": "Prove it.", "proof": "Clear.", "points": 1})
+    (tmp_path / "c.toml").write_text(f'[[verifier.judges]]\nname = "{name}"\n')
+    out = tmp_path / "out"
+    code, output = run(graded, "--config", tmp_path / "c.toml", "--base-url", "http://127.0.0.1:9/v1", "-o", out)
+    assert code == 2
+    assert f"verifier.judges: '{name}' is a rule over the judges" in output
+    assert not out.exists()
+
+
+HOSTILE = "<img src=x onerror=alert(1)>|a\n# b [c](javascript:d)\x1b[31m\u202e"
+
+
+def test_hostile_names_are_text_in_every_form_of_a_card(tmp_path: Path) -> None:
+    # An id of several lines, or with hidden characters, is refused; names and groups are not.
+    plain = "<img src=x onerror=alert(1)>|[c](javascript:d)"
+    ids = [f"{plain}{n}" for n in range(4)]
+    graded = lines(
+        tmp_path / "g.jsonl",
+        *({"id": id, "problem": plain, "points": 7 * (n % 2), "style": HOSTILE} for n, id in enumerate(ids)),
+    )
+    verdicts = lines(
+        tmp_path / "<b>v\u202e[x](y).jsonl",
+        *(
+            {"proof": id, "judge": judge, "sample": sample, "points": n}
+            for n, id in enumerate(ids)
+            for sample in range(2)
+            for judge in (HOSTILE, HOSTILE + "2")
+        ),
+    )
+    out = tmp_path / "out"
+    code, shown = run(graded, "--verdicts", verdicts, "-o", out)
+    assert code == 0, shown
+    markdown, html = (out / "card.md").read_text(), (out / "card.html").read_text()
+    for text in (shown, markdown, html):
+        assert "<img" not in text
+        assert "<b>v" not in text
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+    for text in (shown, markdown):
+        assert "](javascript" not in text
+        assert "](y" not in text
+        assert "\n# b" not in text
+    assert set(read_verdicts(out / "verdicts.jsonl", ids)) == set(ids)
+    # One judge: the chart of the threshold has his name.
+    lines(verdicts, *({"proof": id, "judge": HOSTILE, "points": n} for n, id in enumerate(ids)))
+    assert run(graded, "--verdicts", verdicts, "-o", out)[0] == 0
+    assert "<img" not in (out / "card.html").read_text()
+
+
+@pytest.mark.parametrize("judge", [HOSTILE, "\x1b]0;t\x07"])
+def test_a_hostile_name_in_a_refusal_is_one_plain_line(tmp_path: Path, judge: str) -> None:
+    graded = lines(tmp_path / "g.jsonl", {"id": "a", "problem": "P", "points": 1})
+    verdicts = lines(tmp_path / "v.jsonl", {"proof": judge, "judge": judge, "points": 1})
+    code, output = run(graded, "--verdicts", verdicts, "-o", tmp_path / "out")
+    assert code == 2
+    assert len(output.splitlines()) == 1
+    assert "\x1b" not in output
+    assert "\u202e" not in output
 
 
 async def test_configured_judges_are_asked_once(tmp_path: Path) -> None:

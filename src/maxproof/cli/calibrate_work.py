@@ -16,7 +16,7 @@ from maxproof.cli.loop import run_async
 from maxproof.cli.train_judges import open_judges
 from maxproof.evaluation.calibrate.card import Card, make_card
 from maxproof.evaluation.calibrate.graded import read_graded
-from maxproof.evaluation.calibrate.replay import judged, read_verdicts, verdicts_text
+from maxproof.evaluation.calibrate.replay import RULES, judged, read_verdicts, verdicts_text
 from maxproof.evaluation.calibrate.report import KICKER, card_sections, title_of
 from maxproof.evaluation.calibrate.run import verify_graded
 from maxproof.evaluation.calibrate.transcripts import read_transcripts
@@ -87,7 +87,7 @@ def card_settings(values: Mapping[str, object]) -> CardSettings:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         option = "--" + "-".join(str(part) for part in first["loc"]).replace("_", "-")
-        raise InputError(first["msg"], field=option) from None
+        raise InputError(first["msg"].removeprefix("Value error, "), field=option) from None
 
 
 def load(source: Source, settings: CardSettings) -> Loaded:
@@ -131,6 +131,8 @@ def calibrated(
     """Verifies what has no verdicts, makes the card and writes it to `folder`. Raises InputError."""
     evidence, stop = loaded.evidence, Stop()
     if evidence is None:
+        if models is not None:
+            _check_names(models.verifier)
         wanted = models.search.verifications if models is not None else samples or DEFAULT_SAMPLES
         with _bar(len(loaded.proofs), quiet or as_json) as observe:
             evidence, stop = run_async(verified(loaded, folder, judges, models, wanted, seed, observe))
@@ -142,6 +144,15 @@ def calibrated(
     write_atomically(folder / "card.md", to_markdown(KICKER, title_of(card), sections))
     write_atomically(folder / "card.html", to_html("MaxProof", KICKER, title_of(card), sections))
     return Done(card, stop)
+
+
+def _check_names(verifier: VerifierSettings) -> None:
+    """Raises InputError for a judge that is called what the card calls a rule over the judges."""
+    for judge in verifier.judges:
+        if judge.name in RULES:
+            raise InputError(
+                f"{judge.name!r} is a rule over the judges, expected a judge's name", field="verifier.judges"
+            )
 
 
 async def verified(

@@ -204,7 +204,7 @@ def _html_table(table: Table) -> str:
 def _markdown(block: Block) -> str:
     match block:
         case Text():
-            return block.text
+            return _inline(block.text)
         case Code():
             return _fenced(block.text)
         case Charts():

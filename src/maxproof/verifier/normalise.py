@@ -33,19 +33,28 @@ def normalise_text(text: str) -> tuple[str, tuple[str, ...]]:
 
     Pure and idempotent. If the guard refuses the result, or cuts keep uncovering others, the text comes back unchanged.
     """
-    result, stripped = text.replace("\r\n", "\n"), set[str]()
-    for _ in range(MAX_ROUNDS):
-        cuts, names = _round(result)
-        if not cuts:
-            break
-        result = _without(result, cuts)
-        stripped |= names
-    else:
+    result, names = stripped(text)
+    if result is None:
         return text, ()
     # The same formulas as written are the same formulas as tokens, and far cheaper to compare.
     if violation(as_written(text), as_written(result)) and violation(mathematics(text), mathematics(result)):
         return text, ()
-    return result, tuple(name for name in PASSES if name in stripped)
+    return result, names
+
+
+def stripped(text: str) -> tuple[str | None, tuple[str, ...]]:
+    """What the passes leave of `text`, unguarded, and the names of those that cut something, in the order of `PASSES`.
+
+    None for the text if cuts keep uncovering others.
+    """
+    result, found = text.replace("\r\n", "\n"), set[str]()
+    for _ in range(MAX_ROUNDS):
+        cuts, names = _round(result)
+        if not cuts:
+            return result, tuple(name for name in PASSES if name in found)
+        result = _without(result, cuts)
+        found |= names
+    return None, tuple(name for name in PASSES if name in found)
 
 
 def _round(text: str) -> tuple[list[Cut], set[str]]:

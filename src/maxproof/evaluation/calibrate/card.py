@@ -31,10 +31,11 @@ MIN, MEAN, MAJORITY = RULES
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """The minimum's rates on some of the proofs; `proofs` is how many, verified ones only."""
+    """The minimum's rates on some of the proofs; `proofs` and `problems` are how many, verified ones only."""
 
     name: str
     proofs: int
+    problems: int
     false_positive: Measured
     false_negative: Measured
 
@@ -45,6 +46,7 @@ class Counts:
 
     Attributes:
         wrong, right: proofs with at least one verification. not_run: proofs without.
+        wrong_problems, right_problems: problems that the wrong and the right proofs are of.
         judgements: verifications. filtered_wrong, filtered_right: those that layer 1 stopped without a judge.
         shared: problems with several proofs, so that judgements are not independent.
     """
@@ -53,6 +55,8 @@ class Counts:
     right: int
     not_run: int
     problems: int
+    wrong_problems: int
+    right_problems: int
     shared: int
     judgements: int
     samples: int
@@ -113,6 +117,7 @@ def make_card(evidence: Evidence, settings: CardSettings | None = None) -> Card:
         return Slice(
             name,
             len(some),
+            len({proof.problem for proof in some}),
             measure(
                 ((proof.problem, value >= pass_at) for proof, value in points if not proof.right), confidence, seed
             ),
@@ -161,6 +166,8 @@ def _counts(proofs: Sequence[Judged]) -> Counts:
         right=sum(proof.right for proof in verified),
         not_run=len(proofs) - len(verified),
         problems=len(by_problem),
+        wrong_problems=len({proof.problem for proof in verified if not proof.right}),
+        right_problems=len({proof.problem for proof in verified if proof.right}),
         shared=sum(count > 1 for count in by_problem.values()),
         judgements=sum(len(proof.samples) for proof in verified),
         samples=max((len(proof.samples) for proof in verified), default=0),

@@ -18,8 +18,9 @@ from itertools import combinations
 from math import atanh, fsum, prod, sqrt, tanh
 from statistics import NormalDist, fmean
 
+from maxproof.evaluation.calibrate.rates import rate_over
 from maxproof.evaluation.calibrate.types import Judged
-from maxproof.statistics import Rate, joint_error_rate, wilson
+from maxproof.statistics import Rate, joint_error_rate
 
 _Table = Counter[tuple[bool, bool]]
 _CELLS = ((True, True), (True, False), (False, True), (False, False))
@@ -81,14 +82,15 @@ def panel_errors(
                     rows.append((proof.problem, errors))
     pairs = tuple(_pair(first, second, rows, confidence) for first, second in combinations(names, 2))
     whole = [errors for _, errors in rows if len(errors) == len(names)]
+    problems = len({problem for problem, errors in rows if len(errors) == len(names)})
     rates = [fmean(errors[name] for errors in whole) for name in names] if whole else []
     rhos = [pair.rho for pair in pairs if pair.rho is not None]
     modelled = joint_error_rate(rates, min(1.0, max(0.0, fmean(rhos)))) if rates and rhos else None
     return PanelErrors(
         right,
         pairs,
-        wilson(sum(all(errors.values()) for errors in whole), len(whole), confidence),
-        wilson(sum(any(errors.values()) for errors in whole), len(whole), confidence),
+        rate_over(sum(all(errors.values()) for errors in whole), len(whole), problems, confidence),
+        rate_over(sum(any(errors.values()) for errors in whole), len(whole), problems, confidence),
         prod(rates) if rates else 0.0,
         1 - prod(1 - rate for rate in rates) if rates else 0.0,
         modelled,
@@ -113,7 +115,7 @@ def _pair(first: str, second: str, rows: Sequence[tuple[str, Mapping[str, bool]]
     total = table.total()
     p = (table[True, True] + table[True, False]) / total if total else 0.0
     q = (table[True, True] + table[False, True]) / total if total else 0.0
-    both = wilson(table[True, True], total, confidence)
+    both = rate_over(table[True, True], total, len(tables), confidence)
     phi = phi_of(table)
     rho = (both.value - p * q) / (min(p, q) - p * q) if phi is not None else None
     low, high = _interval(list(tables.values()), confidence) if phi is not None else (None, None)

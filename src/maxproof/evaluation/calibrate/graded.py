@@ -78,13 +78,14 @@ def _graded(row: Mapping[str, object], place: Place, right_at: float, problems: 
         if problem not in problems:
             raise place.error(f"no problem {problem[:100]!r}", field="problem", hint=nearest(problem, problems))
         statement = problems[problem].statement
-    correct, points = _value(row, "correct"), _value(row, "points")
+    correct, given = _value(row, "correct"), _value(row, "points")
+    points = None if given is None else _points(given, place)
     if correct is not None:
         right = _TRUTHS.get(str(correct).strip().casefold())
         if right is None:
             raise place.error("expected yes or no", field="correct")
     elif points is not None:
-        right = _points(points, place) >= right_at
+        right = points >= right_at
     else:
         raise place.error("has no grade", field="points", hint="give points 0..7, or correct yes or no")
     id = _text(row, "id", place) or str(place)

@@ -1,7 +1,8 @@
 """Error rates of one rule, with two intervals: Wilson's, as if judgements were independent, and by resampling problems.
 
 Judgements of one proof, and proofs of one problem, are alike; where a problem has several, only the second interval
-allows for that. It is left out where it could say nothing: with one problem, or a rate of 0 or 1.
+allows for that. It is left out with one problem. A rate of 0 or 1 is 0 or 1 in every resample, so its interval is
+Wilson's on the number of problems, not of judgements: many looks at few problems are not many problems.
 """
 
 from __future__ import annotations
@@ -64,28 +65,40 @@ def measure(outcomes: Iterable[tuple[str, bool]], confidence: float, seed: int) 
         by_problem[problem][0] += outcome
         by_problem[problem][1] += 1
     successes, total = (sum(row[place] for row in by_problem.values()) for place in (0, 1))
-    rate = wilson(successes, total, confidence)
-    if not (0 < successes < total) or not 1 < len(by_problem) < total:
+    rate = rate_over(successes, total, len(by_problem), confidence)
+    if not 1 < len(by_problem) < total:
         return Measured(rate)
     mean = by_problem_interval({name: (part, whole) for name, (part, whole) in by_problem.items()}, confidence, seed)
     return Measured(rate, mean.low, mean.high)
 
 
+def rate_over(successes: int, total: int, problems: int, confidence: float) -> Rate:
+    """Wilson's interval of `successes` of `total` judgements, taken as independent unless all or none are successes:
+    then it is that of all or none of the `problems` that they are of."""
+    if 0 < successes < total:
+        return wilson(successes, total, confidence)
+    bounds = wilson(problems if successes else 0, problems, confidence)
+    return Rate(successes, total, bounds.low, bounds.high)
+
+
 def by_problem_interval(sums: Mapping[str, tuple[float, float]], confidence: float, seed: int) -> Mean:
     """The sum of the first numbers over that of the second ones, with an interval over problems.
 
-    Percentiles over resampled problems; from `MANY_PROBLEMS` on, where these take long and agree with it, the normal
-    interval from the spread between problems (the linearised variance of a ratio; W. G. Cochran, "Sampling
-    Techniques", 1977, section 6.3).
+    Wilson's on the number of problems for a value of 0 or 1, else percentiles over resampled problems; from
+    `MANY_PROBLEMS` on, where these take long and agree with it, the normal interval from the spread between problems
+    (the linearised variance of a ratio; W. G. Cochran, "Sampling Techniques", 1977, section 6.3).
     """
+    judged, count = fsum(below for _, below in sums.values()), len(sums)
+    for value, found in ((0.0, 0), (1.0, count)):
+        if judged and all(above == value * below for above, below in sums.values()):
+            bounds = wilson(found, count, confidence)
+            return Mean(value, bounds.low, bounds.high, count, round(judged))
     if len(sums) < MANY_PROBLEMS:
         return ratio_interval({name: [pair] for name, pair in sums.items()}, confidence=confidence, seed=seed)
-    whole = fsum(below for _, below in sums.values())
-    value = fsum(above for above, _ in sums.values()) / whole
-    count = len(sums)
+    value = fsum(above for above, _ in sums.values()) / judged
     spread = fsum((above - value * below) ** 2 for above, below in sums.values()) * count / (count - 1)
-    half = NormalDist().inv_cdf(0.5 + confidence / 2) * sqrt(spread) / whole
-    return Mean(value, max(0.0, value - half), min(1.0, value + half), count, round(whole))
+    half = NormalDist().inv_cdf(0.5 + confidence / 2) * sqrt(spread) / judged
+    return Mean(value, max(0.0, value - half), min(1.0, value + half), count, round(judged))
 
 
 def rule_rates(
@@ -144,18 +157,29 @@ MAX_THRESHOLDS = 30
 
 
 def sweep(rule: Rule, proofs: Sequence[Judged], confidence: float) -> tuple[AtThreshold, ...]:
-    """The rates at every number of points above 0 that occurs, or at each half point where those are too many."""
-    found: dict[bool, list[float]] = {True: [], False: []}
+    """The rates at every number of points above 0 that occurs, or at each half point where those are too many.
+
+    Their intervals are those of `rate_over`.
+    """
+    found: dict[bool, list[tuple[str, float]]] = {True: [], False: []}
     for proof in proofs:
-        found[proof.right] += [points for sample in proof.samples if (points := rule(sample)) is not None]
-    values = sorted({points for row in found.values() for points in row if points > 0})
+        found[proof.right] += [
+            (proof.problem, points) for sample in proof.samples if (points := rule(sample)) is not None
+        ]
+    problems = {right: len({problem for problem, _ in row}) for right, row in found.items()}
+
+    def rate(right: bool, errs: Callable[[float], bool]) -> Rate:
+        row = found[right]
+        return rate_over(sum(errs(points) for _, points in row), len(row), problems[right], confidence)
+
+    values = sorted({points for row in found.values() for _, points in row if points > 0})
     if len(values) > MAX_THRESHOLDS:
         values = [half / 2 for half in range(1, 15)]
     return tuple(
         AtThreshold(
             value,
-            wilson(sum(points >= value for points in found[False]), len(found[False]), confidence),
-            wilson(sum(points < value for points in found[True]), len(found[True]), confidence),
+            rate(False, value.__le__),
+            rate(True, value.__gt__),
         )
         for value in values
     )

@@ -66,6 +66,13 @@ def _summary(card: Card) -> Section:
         )
     if counts.problems < FEW_PROBLEMS:
         lines.append("So few problems make intervals by problem rough: take them as too narrow.")
+    else:
+        lines += [
+            f"The {kind} proofs are of {count(problems, 'problem')}: so few make the intervals of their rates rough, "
+            "take them as too narrow."
+            for kind, problems in (("wrong", counts.wrong_problems), ("right", counts.right_problems))
+            if 0 < problems < FEW_PROBLEMS
+        ]
     if counts.filtered_wrong or counts.filtered_right:
         lines.append(
             f"Stopped by layer 1 without a judge: {counts.filtered_wrong} verifications of wrong proofs, "
@@ -93,9 +100,10 @@ def _rules(card: Card) -> Section:
     caption = (
         f"Rate [{share} interval] of scored judgements. False positive: a wrong proof that passes. False negative: a "
         "right one that fails. Wrong passes: of all passes, those of wrong proofs, which depends on how many there are "
-        "here. AUC: the chance that a right proof gets more points than a wrong one. Intervals: by resampling problems "
-        "where they have several judgements and the rate is not 0 or 1, marked *; else Wilson's, too narrow if "
-        "judgements of a problem are alike. Not scored: judgements of wrong / of right proofs that were asked for."
+        "here. AUC: the chance that a right proof gets more points than a wrong one. Intervals: by problem where "
+        "problems have several judgements, marked *, from resampling them or, for a rate of 0 or 1, Wilson's on their "
+        "number; else Wilson's on the judgements, too narrow if those of a problem are alike. Not scored: judgements "
+        "of wrong / of right proofs that were asked for."
     )
     if any(rule.not_scored_wrong or rule.not_scored_right for rule in card.rules):
         caption += (
@@ -172,7 +180,7 @@ def _draws(card: Card) -> Section:
         rows,
         f"Exact over all sets of k of each proof's {card.counts.samples} samples: {found.wrong} wrong and "
         f"{found.right} right proofs with all of them scored, {found.left_out} left out. Intervals by resampling "
-        "problems. If independent: the k-th power of the first row.",
+        "problems; for a rate of 0 or 1 Wilson's on their number. If independent: the k-th power of the first row.",
     )
     series = [
         _curve("false positive, min", [(row.k, row.min_positive) for row in found.rows], 0),
@@ -198,7 +206,8 @@ def _thresholds(card: Card) -> Section:
     table = Table(
         ("passes from points", "false positive", "false negative"),
         tuple(rows),
-        "What the rates would be if another number of points passed. Wilson's intervals.",
+        "What the rates would be if another number of points passed. Wilson's intervals, too narrow if judgements of a "
+        "problem are alike; on the number of problems for a rate of 0 or 1.",
     )
     charts = tuple(_sweep_chart(name, card.sweeps[name]) for name in names[:2])
     return Section("Where the threshold stands", (table, Charts(charts, "Rates by the points that pass.")))
@@ -227,8 +236,13 @@ def _sweep_chart(name: str, points: Sequence[AtThreshold]) -> str:
 
 
 def _slices(slices: Sequence[Slice]) -> Table:
-    rows = tuple((s.name, str(s.proofs), _measured(s.false_positive), _measured(s.false_negative)) for s in slices)
-    return Table(("proofs", "how many", "false positive", "false negative"), rows)
+    rows = tuple(
+        (s.name, str(s.proofs), str(s.problems), _measured(s.false_positive), _measured(s.false_negative))
+        for s in slices
+    )
+    few = any(s.problems < FEW_PROBLEMS for s in slices)
+    caption = f"With fewer than {FEW_PROBLEMS} problems intervals are rough: take them as too narrow." if few else ""
+    return Table(("proofs", "how many", "problems", "false positive", "false negative"), rows, caption)
 
 
 def _curve(name: str, rows: Sequence[tuple[int, Mean]], kind: int) -> Series | None:
