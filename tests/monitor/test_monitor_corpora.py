@@ -17,12 +17,13 @@ from maxproof.monitor.assemble import report_of  # noqa: E402
 from maxproof.monitor.corpora import HACKED, HEALTHY, between, drifting, stationary  # noqa: E402
 from maxproof.monitor.features import add_features  # noqa: E402
 from maxproof.monitor.fields import ready_map  # noqa: E402
-from maxproof.monitor.live import Monitor  # noqa: E402
+from maxproof.monitor.live import Monitor, stats_of  # noqa: E402
 from maxproof.monitor.phrases import load_phrases  # noqa: E402
 from maxproof.monitor.read import frame_of, read_batches  # noqa: E402
 from maxproof.monitor.settings import MonitorSettings  # noqa: E402
 from maxproof.monitor.stats import Stats  # noqa: E402
 from maxproof.monitor.types import Alarm, Report, Signal  # noqa: E402
+from maxproof.problems import InputError  # noqa: E402
 
 START, END, STEPS = 30, 70, 100
 BEFORE, AFTER = (replace(style, visible=style.visible / 4, thinking=style.thinking / 2) for style in (HEALTHY, HACKED))
@@ -207,6 +208,43 @@ def test_hacking_from_the_first_step_is_found_against_a_run_that_is_trusted() ->
     assert all(example.step >= 7 for alarm in found.alarms for example in alarm.examples)
     assert "we are given" in raised[Signal.OPENER_SHIFT].detail
     assert [reading.step for reading in found.series[Signal.HACK_SCORE]] == list(range(-13, 27))
+
+
+def test_a_live_trainer_can_have_the_baseline_of_a_trusted_run(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = list(stationary(25, 1, groups=2, samples=2))
+    path = tmp_path / "healthy" / "rollouts.jsonl"
+    path.parent.mkdir()
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows) + "{}\n", encoding="utf-8")
+    trusted = stats_of([path.parent])
+    assert (trusted.rollouts, len(trusted.steps)) == (100, 25)
+    assert "1 rollouts skipped" in caplog.text
+    assert f"{path}:101" in caplog.text
+    hacked = [{**row, "text": "We are given more. " * 400} for row in stationary(15, 2, groups=2, samples=2)]
+    live, alone = Monitor(trusted=trusted), Monitor()
+    told: list[Alarm] = []
+    for step in range(15):
+        told += live.new_alarms()
+        for monitor in (live, alone):
+            monitor.observe([row for row in hacked if row["step"] == step])
+    whole = live.report(complete=True)
+    assert (whole.own_from, whole.baseline, whole.rollouts) == (0, (-20, -1), 60)
+    assert Signal.VISIBLE_LENGTH in {alarm.signal for alarm in told}
+    assert alone.report(complete=True).alarms == ()
+    expected = report_of(_sums(hacked), MonitorSettings(), "live", trusted=_sums(rows))
+    assert _rounded(whole) == _rounded(expected)
+
+
+def test_a_trusted_run_that_fills_no_baseline_is_refused(tmp_path: Path) -> None:
+    short = _sums(list(stationary(12, 1, groups=1, samples=1)))
+    with pytest.raises(InputError, match=r"trusted: a baseline of 20 steps is not full, there are 12 \(--baseline 12"):
+        Monitor(trusted=short)
+    Monitor(MonitorSettings(baseline=12), trusted=short)
+    empty = tmp_path / "rollouts.jsonl"
+    empty.touch()
+    with pytest.raises(InputError, match="no rollout"):
+        stats_of([empty])
 
 
 def test_what_the_trusted_run_lacks_is_off_and_said_so() -> None:

@@ -53,8 +53,8 @@ def test_each_complete_step_is_written_once_and_alarms_follow_their_step() -> No
         exporter.write(replace(report(steps=45), unfinished=44), last=False)
         exporter.write(replace(report(alarm(), steps=50), unfinished=49), last=False)
         exporter.write(report(alarm(), steps=50), last=True)
-        assert not sink.closed
-    assert sink.closed
+        early = sink.closed
+    assert (early, sink.closed) == (False, True)
     assert [step for kind, step in sink.calls if kind == "scalars"] == list(range(50))
     assert sink.calls.index(("alarm", 46)) == sink.calls.index(("scalars", 46)) + 1
     assert sink.calls.count(("alarm", 46)) == 1

@@ -81,7 +81,8 @@ def test_a_cut_file_that_goes_on_counts_once(tmp_path: Path) -> None:
     followed.look()
     path.write_text(_rows(0) + _rows(1))
     followed.look()
-    assert followed.steps == (0, 1)
+    steps = followed.steps
+    assert steps == (0, 1)
     assert followed.notes == [f"{path}: was cut and goes on; reading everything again"]
     _append(path, _rows(2))
     followed.look()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ datasets = pytest.importorskip("datasets", reason="needs the extra hf")
 transformers = pytest.importorskip("transformers", reason="needs the extra hf")
 tokenizers = pytest.importorskip("tokenizers", reason="needs the extra train")
 
+from maxproof.monitor.live import stats_of  # noqa: E402
 from maxproof.monitor.settings import MonitorSettings  # noqa: E402
 from maxproof.monitor.trl import TrlMonitor  # noqa: E402
 from maxproof.monitor.types import Signal  # noqa: E402
@@ -129,6 +131,17 @@ def test_it_logs_an_alarm_and_ends_the_training(tmp_path: Path, caplog: pytest.L
     assert watch.alarms[0].began == 12
     assert watch.alarms[0].raised < trainer.state.global_step < 40
     assert "monitor: not_scored went up from step 12 on: 0 -> 1" in caplog.text
+
+
+def test_a_trusted_run_is_the_baseline_from_the_first_step_on(tmp_path: Path) -> None:
+    healthy = tmp_path / "healthy.jsonl"
+    rows = ({"problem": "p", "step": n // 4, "text": f"a{n % 3}", "train_reward": 0.5} for n in range(80))
+    healthy.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    watch = TrlMonitor(stop=True, trusted=stats_of([healthy]))
+    trainer = train(tmp_path, watch.reward(half), watch, max_steps=30)
+    assert Signal.VISIBLE_LENGTH in {alarm.signal for alarm in watch.alarms}
+    assert trainer.state.global_step < 20
+    assert watch.report().baseline == (-20, -1)
 
 
 def test_a_bad_range_or_weight_is_refused() -> None:

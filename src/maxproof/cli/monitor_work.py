@@ -19,7 +19,7 @@ import typer
 from maxproof.cli.errors import ExitCode, needs_extra
 from maxproof.cli.monitor_watch import counting, follow_view
 from maxproof.models.template import visible
-from maxproof.monitor.settings import SMALLEST_BASELINE, MonitorSettings
+from maxproof.monitor.settings import MonitorSettings
 from maxproof.problems import InputError
 from maxproof.report.layout import terminal_width
 
@@ -72,7 +72,7 @@ def monitor_settings(baseline: int | None, assignments: Sequence[str]) -> Monito
         name = ".".join(str(part) for part in first["loc"][:1])
         known = f"known: {', '.join(MonitorSettings.model_fields)}" if first["type"] == "extra_forbidden" else None
         field = "--baseline" if name == "baseline" and baseline is not None else f"--set {name}".rstrip()
-        said = "unknown setting" if known else first["msg"].lower()
+        said = "unknown setting" if known else first["msg"].removeprefix("Value error, ").lower()
         raise InputError(said, field=field, hint=known) from None
 
 
@@ -153,19 +153,10 @@ def _trusted(work: MonitorWork) -> Stats | None:
     """The sums over the rollouts of `--baseline-from`. Raises InputError where they don't fill a baseline."""
     if work.baseline_from is None:
         return None
-    from maxproof.monitor.assemble import baseline_window
+    from maxproof.monitor.assemble import check_trusted
 
     stats, _ = _sums([work.baseline_from], work, "--baseline-from")
-    found = len(baseline_window(stats.steps, work.settings))
-    wanted = SMALLEST_BASELINE if work.settings.baseline_steps else work.settings.baseline
-    if found < wanted:
-        hint = f"--baseline {found}" if found >= SMALLEST_BASELINE else None
-        raise InputError(
-            f"a baseline of {wanted} steps is not full, there are {found}",
-            file=work.baseline_from,
-            field="--baseline-from",
-            hint=hint,
-        )
+    check_trusted(stats, work.settings, field="--baseline-from", file=work.baseline_from)
     return stats
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from maxproof.monitor.alarms import baseline_of, detect, one_sided_tests
 from maxproof.monitor.hack_score import hack_score
@@ -14,6 +15,7 @@ from maxproof.monitor.settings import SMALLEST_BASELINE, MonitorSettings
 from maxproof.monitor.signals import INFO, off, readings, risen_opener
 from maxproof.monitor.stats import Stats
 from maxproof.monitor.types import Alarm, Report, Series, Signal
+from maxproof.problems.errors import InputError
 from maxproof.statistics import Rate, wilson
 
 _OF_OPENERS = (Signal.OPENER_SHIFT, Signal.OPENER_TOP_SHARE)
@@ -72,6 +74,21 @@ def baseline_window(steps: Sequence[int], settings: MonitorSettings) -> Sequence
         return steps[: settings.baseline]
     first, last = settings.baseline_steps
     return [step for step in steps if first <= step <= last]
+
+
+def check_trusted(
+    trusted: Stats, settings: MonitorSettings, *, field: str = "trusted", file: Path | None = None
+) -> None:
+    """Raises InputError, which names `file` and `field`, where the rollouts don't fill a baseline."""
+    found = len(baseline_window(trusted.steps, settings))
+    wanted = SMALLEST_BASELINE if settings.baseline_steps else settings.baseline
+    if found < wanted:
+        raise InputError(
+            f"a baseline of {wanted} steps is not full, there are {found}",
+            file=file,
+            field=field,
+            hint=f"--baseline {found}, or MonitorSettings(baseline={found})" if found >= SMALLEST_BASELINE else None,
+        )
 
 
 def _alarms(

@@ -31,6 +31,7 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 from maxproof.monitor.fields import FieldMap, Source
 from maxproof.monitor.live import Monitor
 from maxproof.monitor.settings import MonitorSettings
+from maxproof.monitor.stats import Stats
 from maxproof.monitor.types import Alarm, Report
 
 _FIELDS = FieldMap(
@@ -74,7 +75,7 @@ class TrlMonitor(TrainerCallback):
     Args:
         stop: end the training at the first alarm; the trainer saves as at any end.
         problem, is_proof: columns of the data set. Without the first, a problem's name is its prompt.
-        phrases: as for `Monitor`.
+        phrases, trusted: as for `Monitor`.
     """
 
     def __init__(
@@ -85,9 +86,10 @@ class TrlMonitor(TrainerCallback):
         problem: str = "problem_id",
         is_proof: str = "is_proof",
         phrases: Path | None = None,
+        trusted: Stats | None = None,
     ) -> None:
         self.alarms: list[Alarm] = []
-        self._monitor = Monitor(settings, _FIELDS, source="TRL", phrases=phrases)
+        self._monitor = Monitor(settings, _FIELDS, source="TRL", phrases=phrases, trusted=trusted)
         self._stop, self._problem, self._is_proof = stop, problem, is_proof
         self._training = False
         self._functions: list[_Function] = []
