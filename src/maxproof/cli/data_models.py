@@ -245,4 +245,4 @@ def _settings(kind: type[Settings], values: Mapping[str, object]) -> Settings:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = "--" + "-".join(str(part) for part in first["loc"]).replace("_", "-")
-        raise InputError(first["msg"], field=field) from None
+        raise InputError(first["msg"].removeprefix("Value error, "), field=field) from None

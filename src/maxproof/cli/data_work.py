@@ -50,7 +50,9 @@ def settings_of(kind: type[Settings], values: Mapping[str, object]) -> Settings:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0]) if first["loc"] else ""
-        raise InputError(first["msg"], field="--" + name.replace("_", "-") if name else None) from None
+        raise InputError(
+            first["msg"].removeprefix("Value error, "), field="--" + name.replace("_", "-") if name else None
+        ) from None
 
 
 def shares_of(text: str, flag: str) -> dict[str, float]:

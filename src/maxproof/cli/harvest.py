@@ -88,7 +88,7 @@ def _settings(values: Mapping[str, object]) -> HarvestSettings:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = "--" + "-".join(str(part) for part in first["loc"]).replace("_", "-")
-        raise InputError(first["msg"], field=field) from None
+        raise InputError(first["msg"].removeprefix("Value error, "), field=field) from None
 
 
 def _statements(problems: Path | None) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Annotated, cast
 
@@ -99,16 +100,28 @@ def main() -> None:
     _prepare_streams()
     as_json = "--json" in sys.argv[1:]
     try:
-        code = app(standalone_mode=False)
+        code = app(standalone_mode=False, prog_name="maxproof")
     except _UsageError as error:
         if not error.format_message().strip():  # a group without a command: its help was printed
             sys.exit(ExitCode.BAD_INPUT)
-        place = error.ctx.command_path if error.ctx is not None else "maxproof"
+        place = _command_path(sys.argv[1:]) if error.ctx is None else error.ctx.command_path
+        message = error.format_message().strip().replace(": Value error, ", ": ")
         with reporting(as_json):
-            raise InputError(error.format_message().strip(), hint=f"{place} --help lists what there is") from None
+            raise InputError(message, hint=f"{place} --help lists what there is") from None
     except typer.Abort:
         code = ExitCode.INTERRUPTED
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _command_path(words: Sequence[str]) -> str:
+    """The command that `words` name, for a usage error that does not say: of an option that lacks its value."""
+    commands, path = getattr(typer.main.get_command(app), "commands", {}), ["maxproof"]
+    for word in words:
+        if word not in commands:
+            break
+        path.append(word)
+        commands = getattr(commands[word], "commands", {})
+    return " ".join(path)
 
 
 def _prepare_streams() -> None:
