@@ -207,7 +207,7 @@ async def test_a_study_answers_every_question_and_a_second_session_asks_nothing(
     assert result.subject == "mock"
     assert [question.key for question in result.questions] == list(QUESTIONS)
     for question in result.questions:
-        assert question.answer
+        assert question.answer[0].isupper()
         assert ("Used of its limit" in question.answer) == (question.key not in ("selection", "perfect", "lazy"))
         assert question.arms
         for arm in question.arms:
@@ -341,6 +341,20 @@ async def test_the_lab_study_runs_offline(tmp_path: Path) -> None:
         assert None not in record.grades.values()
     oracle = LabOracle()
     assert (await oracle.grade(replace(chosen[0], statement="2 + 2?"), [0], "text")).points is None
+
+
+async def test_what_the_endpoint_says_of_a_problem_it_refuses_is_told(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="needs the extra train")
+    from maxproof.models.schemes import register_scheme
+    from maxproof.training.lab_endpoint import open_lab
+
+    register_scheme("lab:", open_lab)
+    asked = RunSettings(endpoints={"default": EndpointSettings(base_url="lab:")}, search=TINY, verifier=VERIFIER)
+    folder = create_study(tmp_path / "study", PROBLEMS, asked, RealStudySettings(questions=("scaffolds",)), "lab")
+    stop = await run_study(folder)
+    assert stop.kind is StopKind.ENDPOINT
+    assert stop.reason.startswith("2 problems have calls that were not answered, the last: ")
+    assert "this is no problem of the lab, and the lab's model can't prove anything else" in stop.reason
 
 
 # --- intervals --------------------------------------------------------------------------------------------------------

@@ -337,7 +337,9 @@ def open_lab(folder: str) -> Iterator[Connect]:
         from maxproof.training.checkpoint import load_checkpoint
         from maxproof.training.model import use_threads
     except ImportError as error:
-        raise InputError(f"the lab's model needs torch: {error}", hint=_INSTALL_HINT) from error
+        if error.name is None or error.name.startswith("maxproof"):
+            raise
+        raise InputError(f"the lab's model needs {error.name}, which is not installed", hint=_INSTALL_HINT) from None
     if not path.is_dir():
         if folder:
             raise InputError("no such folder with a checkpoint", file=path)

@@ -69,8 +69,13 @@ async def run_study(folder: StudyFolder, watch: Watch | None = None) -> Stop:
         again = await worker.run_all(waiting, last=False)
         unanswered = await worker.run_all(again, last=True)
         if unanswered and not worker.stop:
-            return Stop(StopKind.ENDPOINT, f"{len(unanswered)} problems have calls that no endpoint has answered")
+            return Stop(StopKind.ENDPOINT, _unanswered(len(unanswered), worker.trouble))
         return worker.stop
+
+
+def _unanswered(units: int, trouble: str) -> str:
+    has = "1 problem has" if units == 1 else f"{units} problems have"
+    return f"{has} calls that were not answered" + (f", the last: {trouble}" if trouble else "")
 
 
 def unit_records(folder: StudyFolder) -> list[UnitRecord]:
@@ -92,7 +97,11 @@ def study_seconds(folder: StudyFolder) -> float:
 
 
 class _Worker:
-    """Units with shared clients."""
+    """Units with shared clients.
+
+    Attributes:
+        trouble: why the last unit that could not ask all could not, in its endpoint's own words.
+    """
 
     def __init__(self, folder: StudyFolder, shared: SharedEndpoints, oracle: SharedEndpoints | None) -> None:
         self._folder = folder
@@ -101,6 +110,7 @@ class _Worker:
         self._plans = folder.plans
         self._open = 0
         self.done = 0
+        self.trouble = ""
 
     @classmethod
     async def open(cls, folder: StudyFolder, stack: AsyncExitStack) -> _Worker:
@@ -152,6 +162,7 @@ class _Worker:
                 unit.problem, self._plans, search, asked.settings.verifier, caller, asked.study.budget
             )
             if not await _end(caller, calls, last=last):
+                self.trouble = caller.stop.reason
                 return bool(self.stop)
         digests = wanted(arms, archive=asked.study.grade == "archive")
         if self._oracle is None:
@@ -162,6 +173,7 @@ class _Worker:
             with self._caller(unit.oracle_journal, unit, self._oracle, settings.bindings()) as (caller, calls):
                 grades, final = await grade_all(JudgeOracle(caller, settings), unit.problem, digests, texts)
                 if not await _end(caller, calls, last=last):
+                    self.trouble = caller.stop.reason
                     return bool(self.stop)
         if final:
             write_unit(unit.record, UnitRecord(unit.problem.id, unit.seed, arms, grades))

@@ -127,12 +127,17 @@ def _answer(question: Question, folder: StudyFolder, records: Sequence[UnitRecor
     if question == "samples":
         curves += _by_count(plans, folder, records)
     text = _TEXTS[question]
-    said = "; ".join(in_words(found) for found in differences) or "Nothing could be compared"
+    said = _sentence([in_words(found) for found in differences])
     return Answered(
         question, text.title, text.asked, _POINTS_OF, f"{study.budget} a problem",
         tuple(arm for arm in arms if arm is not None), tuple(differences), tuple(curves),
-        f"{said}.{_used_of_limits(plans, names, records, study.budget)}",
+        f"{said}{_used_of_limits(plans, names, records, study.budget)}",
     )  # fmt: skip
+
+
+def _sentence(parts: Sequence[str]) -> str:
+    said = "; ".join(parts) or "nothing could be compared"
+    return f"{said[0].upper()}{said[1:]}."
 
 
 def _used_of_limits(
@@ -252,10 +257,10 @@ def _selection(plans: Sequence[ArmPlan], records: Sequence[UnitRecord], unit: Un
         if (found := _difference(*shown, *values, records)) is not None:
             differences.append(found)
     text = _TEXTS["selection"]
-    said = "; ".join(map(in_words, differences)) or "Nothing could be compared"
+    said = _sentence(list(map(in_words, differences)))
     return Answered(
         "selection", text.title, text.asked, _POINTS_OF, f"{unit} a problem",
-        tuple(arm for arm in arms if arm is not None), tuple(differences), (), f"{said}.",
+        tuple(arm for arm in arms if arm is not None), tuple(differences), (), said,
     )  # fmt: skip
 
 
