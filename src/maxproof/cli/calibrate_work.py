@@ -28,7 +28,7 @@ from maxproof.models.template import visible
 from maxproof.models.types import Stop, StopKind
 from maxproof.problems import InputError, Problem, load_problems
 from maxproof.report.blocks import to_html, to_markdown
-from maxproof.search.run_folder import write_atomically
+from maxproof.search.run_folder import make_folder, write_atomically
 from maxproof.search.settings import RunSettings, SearchSettings
 from maxproof.verifier import VerifierSettings
 
@@ -133,12 +133,13 @@ def calibrated(
     if evidence is None:
         if models is not None:
             _check_names(models.verifier)
+        make_folder(folder)  # before anybody is asked in vain
         wanted = models.search.verifications if models is not None else samples or DEFAULT_SAMPLES
         with _bar(len(loaded.proofs), quiet or as_json) as observe:
             evidence, stop = run_async(verified(loaded, folder, judges, models, wanted, seed, observe))
     card = make_card(evidence, settings)
     sections = card_sections(card)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     write_atomically(folder / "verdicts.jsonl", verdicts_text(evidence.proofs))
     write_atomically(folder / "card.json", json.dumps(card.to_json(), indent=2) + "\n")
     write_atomically(folder / "card.md", to_markdown(KICKER, title_of(card), sections))

@@ -226,10 +226,15 @@ def _run(
     quiet: bool,
 ) -> None:
     from maxproof.cli.data_models_work import Files, run_step
+    from maxproof.problems.data.files import rejects_path
 
     files = Files(records, out, calls if calls is not None else out.with_name(out.stem + ".calls"))
     report.again = "every finished call is kept: the same command goes on"
     done = run_async(run_step(step, files, models, work_with, window=window, quiet=quiet or as_json))
+    if done.only_bad_rows:
+        raise InputError(
+            f"none of {done.rejected:,} rows could be used; the first: {done.first[0]}", file=rejects_path(out)
+        )
     if as_json:
         typer.echo(json.dumps(done.to_json(), indent=2))
     elif not quiet:

@@ -55,6 +55,11 @@ class Done:
     stop: Stop = field(default_factory=Stop)
 
     @property
+    def only_bad_rows(self) -> bool:
+        """There were rows, and none of them was a record."""
+        return bool(self.rejected) and not self.written and not self.unused and not self.stop
+
+    @property
     def exit_code(self) -> ExitCode:
         if self.stop.kind is StopKind.BUDGET:
             return ExitCode.BUDGET

@@ -98,6 +98,8 @@ def _check(work: MonitorWork) -> None:
         raise InputError("expected ROLLOUTS, or --demo and none", hint="try: maxproof monitor --demo drift")
     if work.follow and work.demo:
         raise InputError("made rollouts do not grow", field="--demo", hint="leave out --follow")
+    if work.map and work.demo:
+        raise InputError("made rollouts have our own field names", field="--map", hint="leave it out")
     if work.until_idle is not None and not work.follow:
         raise InputError("only with --follow", field="--until-idle")
     if work.out is not None and not work.out.is_dir() and work.out.suffix:
@@ -112,7 +114,10 @@ def _exporter(target: str) -> Exporter:
 
     kind = target.partition("=")[0]
     with needs_extra(kind, f"--export {kind}"):
-        return open_exporter(target)
+        try:
+            return open_exporter(target)
+        except OSError as error:
+            raise InputError(f"can't be written: {error.strerror}: {target!r}", field="--export") from error
 
 
 def _read(work: MonitorWork) -> Report:

@@ -20,7 +20,7 @@ from maxproof.models.journal import Journal
 from maxproof.problems import InputError
 from maxproof.problems.text import read_text
 from maxproof.search.run import open_caller
-from maxproof.search.run_folder import write_atomically
+from maxproof.search.run_folder import make_folder, write_atomically
 from maxproof.search.settings import RunSettings
 
 JOURNAL, SERVED = "journal.sqlite", "served.json"
@@ -54,7 +54,7 @@ async def open_folder(
 def _journal(folder: Path, kind: str, *, failed_again: bool) -> Journal:
     path = folder / JOURNAL
     if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         return Journal.create(path, {"kind": kind})
     journal = Journal.resume(path, failed_again=failed_again)
     found = journal.meta("kind")

@@ -114,6 +114,14 @@ def create_run(
     return open_run(path)
 
 
+def make_folder(path: Path) -> None:
+    """Makes the folder and those above it; one that is there is left. Raises InputError when that can't be."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"the folder can't be made: {error.strerror}", file=path, hint="choose another one") from error
+
+
 def open_run(path: Path) -> RunFolder:
     """Reads a run folder.
 

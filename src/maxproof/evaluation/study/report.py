@@ -14,7 +14,7 @@ from maxproof.problems.errors import InputError
 from maxproof.problems.text import read_text
 from maxproof.report.blocks import Block, Charts, Code, Details, Section, Table, Text, to_html, to_markdown
 from maxproof.report.line_charts import DASHES, Level, Series, legend, line_chart
-from maxproof.search.run_folder import write_atomically
+from maxproof.search.run_folder import make_folder, write_atomically
 
 COMMAND = "command"
 """The setting that holds the command which makes the study again."""
@@ -28,8 +28,11 @@ _RESULT = TypeAdapter(StudyResult)
 
 
 def write_study(folder: Path, result: StudyResult) -> tuple[Path, ...]:
-    """Writes the three `FILES` into the folder, which is made if it is not there, and returns their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Writes the three `FILES` into the folder, which is made if it is not there, and returns their paths.
+
+    Raises InputError if it can't be made, OSError if it can't be written.
+    """
+    make_folder(folder)
     sections = study_sections(result)
     texts = (
         json.dumps(asdict(result), indent=1, allow_nan=False) + "\n",
