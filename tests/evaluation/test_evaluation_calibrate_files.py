@@ -306,6 +306,19 @@ def test_no_judge_that_is_asked_has_the_name_of_a_rule(tmp_path: Path, name: str
     assert not out.exists()
 
 
+def test_an_endpoint_that_refuses_connections_is_one_line_and_no_model(tmp_path: Path) -> None:
+    graded = lines(
+        tmp_path / "g.jsonl",
+        *({"id": f"p{n}", "statement": "Prove it.", "proof": "By induction, clear.", "points": 7} for n in range(12)),
+    )
+    # So short a deadline leaves no time to ask again.
+    gone = ("--base-url", "http://127.0.0.1:9/v1", "--model", "m", "--timeout", 0.3)
+    code, output = run(graded, *gone, "-o", tmp_path / "out", "--quiet")
+    assert code == 4
+    assert output.startswith("Not all was verified: 10 calls in a row failed at endpoint default, the last: ")
+    assert len(output.splitlines()) == 1
+
+
 HOSTILE = "<img src=x onerror=alert(1)>|a\n# b [c](javascript:d)\x1b[31m\u202e"
 
 

@@ -119,4 +119,6 @@ def calibrate(
             typer.echo(json.dumps({"out": str(folder), "stopped": done.stop.reason, **done.card.to_json()}, indent=2))
         elif not quiet:
             typer.echo(done.to_text(folder))
+        elif done.stop:
+            typer.echo(done.stopped(folder), err=True)
         raise typer.Exit(done.exit_code)

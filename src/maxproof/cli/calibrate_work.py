@@ -75,9 +75,13 @@ class Done:
     def to_text(self, folder: Path) -> str:
         lines = [to_markdown(KICKER, title_of(self.card), card_sections(self.card))]
         if self.stop:
-            lines.append(f"Not all was verified: {self.stop.reason}. The same command with --out {folder} goes on.")
+            lines.append(self.stopped(folder))
         lines.append(f"Card: {folder / 'card.html'}")
         return visible("\n".join(lines))
+
+    def stopped(self, folder: Path) -> str:
+        """What ended it early, in a line."""
+        return visible(f"Not all was verified: {self.stop.reason}. The same command with --out {folder} goes on.")
 
 
 def card_settings(values: Mapping[str, object]) -> CardSettings:
