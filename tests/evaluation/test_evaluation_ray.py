@@ -18,7 +18,7 @@ from maxproof.evaluation.dataset.result import collect
 from maxproof.evaluation.dataset.runner import work
 from maxproof.models.journal import Journal
 from maxproof.models.mock import Latency, MockReply, MockRequest, MockServer, SimulatedModel
-from maxproof.models.settings import BudgetSettings
+from maxproof.models.settings import BudgetSettings, EndpointSettings, RoleSettings
 from maxproof.models.types import StopKind
 from maxproof.problems import InputError
 
@@ -122,6 +122,28 @@ async def test_the_budget_of_all_workers_together_is_kept(cluster: Any, tmp_path
         assert stop.kind is StopKind.BUDGET
         assert server.stats.requests <= 41
         assert open_eval(folder.path).asked == wanted  # a worker's part of the limits is nowhere written down
+
+
+async def test_workers_know_the_embedded_models_of_the_driver(cluster: Any, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="needs the extra train")
+    from maxproof.evaluation.dataset.ray_backend import RayCluster, work_on_ray
+    from maxproof.lab.generate import problems
+    from maxproof.models import schemes
+    from maxproof.training.lab_endpoint import open_lab
+
+    schemes.register_scheme("lab:", open_lab)
+    chosen = tuple(made.problem for made in problems("test", 2, 0))
+    wanted = asked(chosen, "lab:", method="one_shot")
+    settings = wanted.settings.model_copy(
+        update={
+            "endpoints": {"default": EndpointSettings(base_url="lab:")},
+            "roles": {"generator": RoleSettings(max_tokens=144)},
+        }
+    )
+    folder = make(tmp_path / "e", chosen, wanted.model_copy(update={"settings": settings}))
+    assert not await asyncio.to_thread(work_on_ray, folder, folder.units(), RayCluster(cluster.address))
+    result = await collect(open_eval(folder.path))
+    assert result.states["done"] == 2
 
 
 async def test_a_mistake_is_one_line(cluster: Any, tmp_path: Path) -> None:

@@ -50,6 +50,11 @@ def schemes() -> tuple[str, ...]:
     return tuple(_OPENERS)
 
 
+def openers() -> dict[str, Opener]:
+    """The opener of each scheme, for another process to register."""
+    return dict(_OPENERS)
+
+
 def is_embedded(base_url: str) -> bool:
     """The model of this base URL runs inside this process: it needs no key, and costs nothing."""
     return base_url.startswith(schemes())

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,6 +29,7 @@ from maxproof.evaluation.dataset.folder import Asked, EvalFolder, Unit, open_eva
 from maxproof.evaluation.dataset.runner import EvalProgress, Watch, open_worker, run_units
 from maxproof.evaluation.dataset.spent import UnitState, unit_state
 from maxproof.models.budget import NOTHING, Amounts
+from maxproof.models.schemes import Opener, openers, register_scheme
 from maxproof.models.settings import BudgetSettings, EndpointSettings
 from maxproof.models.types import Stop
 from maxproof.problems import InputError
@@ -63,6 +64,11 @@ class _Ended:
 
 class _Worker:
     """One process of the evaluation."""
+
+    def __init__(self, embedded: Mapping[str, Opener]) -> None:
+        """`embedded`: what models inside the process the driver knows, by scheme."""
+        for scheme, opener in embedded.items():
+            register_scheme(scheme, opener)
 
     async def work(self, path: str, asked: Asked, units: Sequence[Unit], index: int, board: Any) -> _Ended:
         """Runs what the board hands out. `asked` has this worker's limits, `units` is its own shard."""
@@ -160,7 +166,7 @@ class _Run:
                 ray.kill(actor)
 
     def _start(self, index: int) -> None:
-        self._actors[index] = ray.remote(_Worker).options(num_cpus=1, scheduling_strategy="SPREAD").remote()
+        self._actors[index] = ray.remote(_Worker).options(num_cpus=1, scheduling_strategy="SPREAD").remote(openers())
         arguments = (self._path, self._asked[index], self._shards[index], index, self._board)
         self._work[self._actors[index].work.remote(*arguments)] = index
 
