@@ -47,7 +47,7 @@ def test_a_record_is_read_as_it_was_written_and_is_a_problem_too(tmp_path: Path)
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        (b"not json", "Invalid JSON"),
+        (b"not json", "not JSON"),
         (b'{"id": "b"}', "statement: Field required"),
         (b'{"id": "b", "statement": "  "}', "statement: blank"),
         (b'{"id": "a", "statement": "again"}', "id 'a' is given twice"),
@@ -57,8 +57,9 @@ def test_a_record_is_read_as_it_was_written_and_is_a_problem_too(tmp_path: Path)
         (b'{"id": "b", "statement": "x", "scheme": [{"points": NaN, "criterion": "c"}]}', "scheme.0.points"),
         (b'{"id": "b", "statement": "' + b"x" * 200_001 + b'"}', "200,000"),
         (b'{"id": "b", "statement": "\xff"}', "not UTF-8"),
-        (b"[" * 100_000, "Invalid JSON"),
+        (b"[" * 100_000, "nested too deeply"),
         (b"x" * (MAX_LINE_BYTES + 5), "longer than"),
+        (b'{"id": "b", "statement": "Prove it.", "statement": "Another."}', "statement: key given twice"),
     ],
 )  # fmt: skip
 def test_a_bad_row_is_told_with_its_line_and_stops_nothing(tmp_path: Path, row: bytes, reason: str) -> None:

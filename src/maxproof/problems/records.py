@@ -117,7 +117,7 @@ def read_json(path: Path, advance: Advance | None = None) -> Iterator[Record | B
     text = read_text(path, MAX_JSON_BYTES)
     if not text.strip():
         raise InputError("empty: expected a JSON object or a list of them", file=path)
-    data = _parse_json(text, Place(path))
+    data = parse_json(text, Place(path))
     if isinstance(data, list):
         for index, item in enumerate(data):
             yield _object(item, Place(path, item=f"[{index}]"), f"{id_from(path)}-{index + 1}")
@@ -133,14 +133,16 @@ def read_jsonl(path: Path, advance: Advance | None = None) -> Iterator[Record | 
             continue
         place = Place(path, line.number)
         try:
-            data = _parse_json(line.text(path).rstrip("\r\n"), place)  # an end that is missing is missing here
+            data = parse_json(line.text(path).rstrip("\r\n"), place)  # an end that is missing is missing here
         except InputError as error:
             yield BadRow(error, line.data.decode("utf-8", "backslashreplace").rstrip("\r\n"))
             continue
         yield _object(data, place, f"{id_from(path)}-{line.number}")
 
 
-def _parse_json(text: str, place: Place) -> object:
+def parse_json(text: str, place: Place) -> object:
+    """The value. Raises InputError, also for a key given twice in one object."""
+
     def distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
         found = dict(pairs)
         if len(found) < len(pairs):

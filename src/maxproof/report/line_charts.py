@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from maxproof.models.template import visible
 
 WIDTH, HEIGHT = 340, 210
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 10, 14, 34
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 10, 14, 34
 DASHES = ("", "6 3", "2 3", "8 3 2 3", "", "10 3")
 _LABELS = 3
 

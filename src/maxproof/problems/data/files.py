@@ -31,6 +31,7 @@ from maxproof.problems.data.record import DataRecord, Provenance, Step
 from maxproof.problems.data.seen import SeenKeys, key_of
 from maxproof.problems.errors import InputError, Place
 from maxproof.problems.fields import MAX_FIELD_CHARS, printable_id
+from maxproof.problems.records import parse_json
 from maxproof.problems.text import Advance, RawLine, read_raw_lines
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
@@ -90,8 +91,9 @@ def parse_line(line: RawLine, path: Path) -> DataRecord | Reject:
     place = Place(path, line.number)
     try:
         text = line.text(path).strip()
+        parse_json(text, place)  # pydantic would keep the last of two values for one key
     except InputError as error:
-        return _reject(line, place, error.message)
+        return _reject(line, place, f"{error.field}: {error.message}" if error.field else error.message)
     try:
         record = DataRecord.model_validate_json(text)
     except ValidationError as error:
