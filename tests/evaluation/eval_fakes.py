@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from maxproof.evaluation.dataset.folder import Asked, EvalFolder, create_eval, dataset_digest
+from maxproof.evaluation.dataset.folder import Asked, EvalFolder, create_eval
+from maxproof.evaluation.description import dataset_digest
 from maxproof.evaluation.oracle.settings import OracleSettings
 from maxproof.models.mock import MockReply, MockRequest, SimulatedModel
 from maxproof.models.mock.simulate import true_quality

@@ -11,6 +11,8 @@ from pydantic import ValidationError
 
 np = pytest.importorskip("numpy", reason="needs the extra study")
 
+from study_closed_forms import pass_all  # noqa: E402
+
 from maxproof.evaluation.study.model import (  # noqa: E402
     ERROR,
     GAP,
@@ -24,7 +26,6 @@ from maxproof.evaluation.study.model import (  # noqa: E402
     Purpose,
     cuts,
     outcome,
-    pass_all,
     patch_rates,
     quantile,
     verdict_rates,

@@ -12,9 +12,11 @@ from typer.testing import CliRunner
 
 np = pytest.importorskip("numpy", reason="needs the extra study")
 
+from study_closed_forms import pass_all  # noqa: E402
+
 from maxproof.cli.main import app  # noqa: E402
 from maxproof.evaluation.study.estimates import difference, in_words, mean_interval, ratio_interval  # noqa: E402
-from maxproof.evaluation.study.model import Draws, Model, pass_all  # noqa: E402
+from maxproof.evaluation.study.model import Draws, Model  # noqa: E402
 from maxproof.evaluation.study.parameters import SimulatorSettings  # noqa: E402
 from maxproof.evaluation.study.policies import search  # noqa: E402
 from maxproof.evaluation.study.questions import ASKINGS, KEYS, Turn, turn_in_words  # noqa: E402

@@ -22,9 +22,7 @@ from maxproof.evaluation.dataset.folder import (
     EvalFolder,
     Unit,
     create_eval,
-    dataset_digest,
     differences,
-    folder_name,
     open_eval,
 )
 from maxproof.evaluation.dataset.forecast import EvalForecast, eval_forecast
@@ -34,6 +32,7 @@ from maxproof.evaluation.dataset.result import EvalResult, collect
 from maxproof.evaluation.dataset.runner import NoAnswerAtAll, Watch, work
 from maxproof.evaluation.dataset.shards import merge, read_shard
 from maxproof.evaluation.dataset.units import HUMAN_GRADES
+from maxproof.evaluation.description import dataset_digest, folder_name
 from maxproof.evaluation.oracle.human_grades import grades_text, read_grades
 from maxproof.evaluation.oracle.settings import OracleKind, OracleSettings
 from maxproof.models.bindings import resolve_bindings

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from importlib import resources
@@ -24,12 +25,20 @@ from maxproof.report import charts, summary, tables
 from maxproof.report.maths import MathsRenderer
 from maxproof.report.summary import KnownError
 from maxproof.report.view import RunView
+from maxproof.search.types import Fitness
 from maxproof.verifier.types import MAX_POINTS
 
 MAX_CANDIDATE_CHARS = 250_000
 MAX_TOTAL_CHARS = 26_000_000
 MAX_RENDERED_FINALISTS = 4
 MAX_FIELD_CHARS = 100_000
+
+FITNESS_RULES: Mapping[Fitness, str] = {
+    "min": "the minimum over the scored ones",
+    "mean": "the mean of the scored ones",
+    "majority": "the most that more than half of the scored ones give at least",
+}
+"""What a candidate's points are, by the setting `search.fitness`."""
 
 
 def render_report(view: RunView) -> str:
@@ -78,7 +87,7 @@ def _render(view: RunView) -> str:
         curve=Markup(charts.best_curve(result.rounds)),
         matrix=tables.matrix(result),
         samples=max((len(summary.cells(s)) for s in result.standings), default=0),
-        fitness_rule=summary.FITNESS_RULES[result.standings[0].rule] if result.standings else "",
+        fitness_rule=FITNESS_RULES[result.standings[0].rule] if result.standings else "",
         meanings=[(state, summary.SYMBOLS[state], text) for state, text in summary.MEANINGS.items()],
         stages=tables.stages(summary.shown_matches(view), view.stopped),
         cards=(tables.card(s, result, limit) for s in sorted(result.standings, key=lambda s: s.candidate.id)),

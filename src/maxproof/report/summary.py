@@ -13,7 +13,7 @@ from maxproof.lab.types import OracleReport, StepVerdict
 from maxproof.models.caller import NOT_RECORDED
 from maxproof.models.types import StopKind
 from maxproof.report.view import RunView
-from maxproof.search.types import Fitness, Match, SearchResult, Standing, StopReason, Vote
+from maxproof.search.types import Match, SearchResult, Standing, StopReason, Vote
 from maxproof.verifier.types import MAX_POINTS, ScoreState, Verification
 
 CellState = Literal["passed", "failed", "not_scored", "filtered", "not_run"]
@@ -249,14 +249,6 @@ def cell(verification: Verification | None) -> Cell:
     if verification.state is ScoreState.PASSED:
         return Cell("passed", verification.points)
     return Cell("failed", verification.points, verification.verdict.value if verification.verdict else "")
-
-
-FITNESS_RULES: Mapping[Fitness, str] = {
-    "min": "the minimum over the scored ones",
-    "mean": "the mean of the scored ones",
-    "majority": "the most that more than half of the scored ones give at least",
-}
-"""What a candidate's points are, by the setting `search.fitness`."""
 
 
 def fitness_text(standing: Standing) -> str:

@@ -16,32 +16,35 @@ Shards may work in one such folder on shared storage, or each in its own: `eval.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from maxproof.evaluation.description import (
+    LIMITS,
+    description_text,
+    differing,
+    flat,
+    folder_name,
+    read_description,
+    read_problems,
+    read_rows,
+    write_problems,
+    write_rows,
+)
 from maxproof.evaluation.oracle.settings import OracleKind, OracleSettings, Statistic
 from maxproof.problems import InputError, Problem
 from maxproof.search.run_folder import write_atomically
 from maxproof.search.settings import RunSettings
 
-FORMAT = 1
+DESCRIPTION = "eval.json"
 GIVEN = "proofs"
 """The method of an evaluation of given proofs."""
-
-_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
-LIMITS = frozenset(
-    ("concurrency", "max_concurrency", "requests_per_minute", "tokens_per_minute", "timeout_s", "hedge_after_s")
-)
-"""Settings of an endpoint that change no answer: a later session may have others, as it may have another budget."""
 
 
 class Asked(BaseModel):
@@ -116,17 +119,14 @@ class EvalFolder:
     @cached_property
     def problems(self) -> Mapping[str, Problem]:
         """By id, in the dataset's order. Raises InputError if `problems.jsonl` is gone or another."""
-        file = self.path / "problems.jsonl"
-        found = {row["id"]: Problem(**row) for row in _read_lines(file)}
-        if dataset_digest(tuple(found.values())) != self.asked.digest:
-            raise InputError("holds other problems than eval.json names", file=file, hint="restore it from a copy")
-        return found
+        found = read_problems(self.path, self.asked.digest, DESCRIPTION)
+        return {problem.id: problem for problem in found}
 
     @cached_property
     def proofs(self) -> Mapping[str, tuple[str, ...]]:
         """The given proofs by problem, in order."""
         found: dict[str, list[str]] = {}
-        for row in _read_lines(self.path / "proofs.jsonl"):
+        for row in read_rows(self.path / "proofs.jsonl"):
             found.setdefault(row["problem"], []).append(row["text"])
         return {problem: tuple(texts) for problem, texts in found.items()}
 
@@ -149,21 +149,8 @@ class EvalFolder:
 
     def save(self, asked: Asked) -> EvalFolder:
         """The same folder with changed limits, seeds or served models."""
-        write_atomically(self.path / "eval.json", _to_json(asked))
+        write_atomically(self.path / DESCRIPTION, description_text(asked))
         return replace(self, asked=asked)
-
-
-def folder_name(problem: str) -> str:
-    """A problem's id as a folder's name: itself where that is safe, else a part of it and a digest."""
-    if _SAFE.fullmatch(problem) and not problem.endswith("."):
-        return problem
-    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", problem).strip("-.")[:40] or "problem"
-    return f"{stem}~{hashlib.sha256(problem.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
-
-
-def dataset_digest(problems: Sequence[Problem]) -> str:
-    """SHA-256 (hex) over the digests of the problems, in order."""
-    return hashlib.sha256("\n".join(problem.digest for problem in problems).encode()).hexdigest()
 
 
 def create_eval(
@@ -175,14 +162,14 @@ def create_eval(
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
-        write_atomically(path / "problems.jsonl", _lines(asdict(problem) for problem in problems))
+        write_problems(path, problems)
         if proofs is not None:
             rows = ({"problem": problem, "text": text} for problem, texts in proofs.items() for text in texts)
-            write_atomically(path / "proofs.jsonl", _lines(rows))
+            write_rows(path / "proofs.jsonl", rows)
         fresh = path / f".eval.json.{os.getpid()}.new"
-        write_atomically(fresh, _to_json(asked))
+        write_atomically(fresh, description_text(asked))
         try:
-            os.link(fresh, path / "eval.json")  # of several processes that start together, one makes it
+            os.link(fresh, path / DESCRIPTION)  # of several processes that start together, one makes it
         except FileExistsError:
             pass
         finally:
@@ -196,28 +183,7 @@ def create_eval(
 
 def open_eval(path: Path) -> EvalFolder:
     """Reads an evaluation. Raises InputError when it is none, is damaged, or was written by a newer version."""
-    file = path / "eval.json"
-    try:
-        value = json.loads(file.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        raise InputError("is not the folder of an evaluation: it has no eval.json", file=path) from None
-    except OSError as error:
-        raise InputError(f"can't be read: {error.strerror}", file=file) from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"is damaged: {error}", file=file) from error
-    number = value.pop("format", None) if isinstance(value, dict) else None
-    if not isinstance(number, int):
-        raise InputError("is not the description of an evaluation", file=file, field="format")
-    if number > FORMAT:
-        raise InputError(
-            f"was written in format {number}; this version reads {FORMAT}", file=file, hint="upgrade maxproof"
-        )
-    try:
-        return EvalFolder(path, Asked.model_validate(value))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise InputError(f"is damaged: {first['msg']}", file=file, field=where) from error
+    return EvalFolder(path, read_description(path / DESCRIPTION, "an evaluation", Asked))
 
 
 def differences(one: Asked, other: Asked) -> list[str]:
@@ -244,37 +210,3 @@ def _fixed(asked: Asked) -> dict[str, str]:
         del value["oracle_settings"]["budget"]
     value["dataset"] = value.pop("digest"), value.pop("problems")
     return flat(value)
-
-
-def flat(value: object, name: str = "") -> dict[str, str]:
-    """Every leaf of a JSON value as JSON, by its dotted name."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    found: dict[str, str] = {}
-    for key, part in inner:
-        found |= flat(part, f"{name}.{key}" if name else str(key))
-    return found or {name: json.dumps(value)}
-
-
-def differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
-    """The names whose values differ, in order."""
-    return [name for name in sorted(one.keys() | other.keys()) if one.get(name) != other.get(name)]
-
-
-def _to_json(asked: Asked) -> str:
-    return json.dumps({"format": FORMAT, **asked.model_dump(mode="json")}, indent=2, ensure_ascii=True) + "\n"
-
-
-def _lines(rows: Iterator[dict[str, Any]]) -> str:
-    return "".join(json.dumps(row, ensure_ascii=True) + "\n" for row in rows)
-
-
-def _read_lines(path: Path) -> list[dict[str, Any]]:
-    try:
-        # Not splitlines: a text may hold other characters that end lines.
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
-    except FileNotFoundError:
-        raise InputError("is gone", file=path, hint="restore it from a copy") from None
-    except OSError as error:
-        raise InputError(f"can't be read: {error.strerror}", file=path) from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"is damaged: {error}", file=path) from error

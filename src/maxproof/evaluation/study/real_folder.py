@@ -10,24 +10,33 @@ problems/ID/seed-S/         a unit: one problem with one seed
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from maxproof import __version__
-from maxproof.evaluation.dataset.folder import LIMITS, dataset_digest, differing, flat, folder_name
+from maxproof.evaluation.description import (
+    LIMITS,
+    dataset_digest,
+    description_text,
+    differing,
+    flat,
+    folder_name,
+    read_description,
+    read_problems,
+    write_problems,
+)
 from maxproof.evaluation.oracle.settings import OracleSettings
 from maxproof.evaluation.study.arms import ArmPlan, Question, all_arms
 from maxproof.problems import InputError, Problem
 from maxproof.search.run_folder import write_atomically
 from maxproof.search.settings import RunSettings
 
-FORMAT = 1
+DESCRIPTION = "study.json"
 
 
 class RealStudySettings(BaseModel):
@@ -104,18 +113,7 @@ class StudyFolder:
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """In the dataset's order. Raises InputError if `problems.jsonl` is gone, damaged or another one."""
-        file = self.path / "problems.jsonl"
-        try:
-            # Not splitlines: a text may hold other characters that end lines.
-            rows = [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line]
-            problems = tuple(Problem(**row) for row in rows)
-        except OSError as error:
-            raise InputError(f"can't be read: {error.strerror}", file=file) from error
-        except (ValueError, TypeError, RecursionError) as error:
-            raise InputError(f"is damaged: {error}", file=file) from error
-        if dataset_digest(problems) != self.asked.digest:
-            raise InputError("holds other problems than study.json names", file=file, hint="restore it from a copy")
-        return problems
+        return read_problems(self.path, self.asked.digest, DESCRIPTION)
 
     @property
     def plans(self) -> tuple[ArmPlan, ...]:
@@ -133,7 +131,7 @@ class StudyFolder:
     def with_served(self, endpoint: str, model: str) -> StudyFolder:
         """The same with one more model that a server gave, saved. Raises OSError."""
         asked = self.asked.model_copy(update={"served": {**self.asked.served, endpoint: model}})
-        write_atomically(self.path / "study.json", _to_json(asked))
+        write_atomically(self.path / DESCRIPTION, description_text(asked))
         return replace(self, asked=asked)
 
 
@@ -163,7 +161,7 @@ def create_study(
     asked = AskedStudy(
         digest=dataset_digest(problems), settings=settings, study=study, oracle=oracle, oracle_settings=oracle_settings
     )
-    if (path / "study.json").exists():
+    if (path / DESCRIPTION).exists():
         known = open_study(path)
         if names := differing(_fixed(known.asked), _fixed(asked)):
             more = f" [and {len(names) - 6} more]" if len(names) > 6 else ""
@@ -175,9 +173,8 @@ def create_study(
         asked = asked.model_copy(update={"served": known.asked.served})
     try:
         path.mkdir(parents=True, exist_ok=True)
-        rows = "".join(json.dumps(asdict(problem), ensure_ascii=True) + "\n" for problem in problems)
-        write_atomically(path / "problems.jsonl", rows)
-        write_atomically(path / "study.json", _to_json(asked))
+        write_problems(path, problems)
+        write_atomically(path / DESCRIPTION, description_text(asked))
     except OSError as error:
         raise InputError(f"can't write the study's folder: {error.strerror}", file=path) from error
     return open_study(path)
@@ -185,27 +182,7 @@ def create_study(
 
 def open_study(path: Path) -> StudyFolder:
     """Reads a study. Raises InputError when it is none, is damaged, or was written by a newer version."""
-    file = path / "study.json"
-    try:
-        value = json.loads(file.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        raise InputError("is not the folder of a study: it has no study.json", file=path) from None
-    except OSError as error:
-        raise InputError(f"can't be read: {error.strerror}", file=file) from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"is damaged: {error}", file=file) from error
-    number = value.pop("format", None) if isinstance(value, dict) else None
-    if not isinstance(number, int):
-        raise InputError("is not the description of a study", file=file, field="format")
-    if number > FORMAT:
-        raise InputError(
-            f"was written in format {number}; this version reads {FORMAT}", file=file, hint="upgrade maxproof"
-        )
-    try:
-        return StudyFolder(path, AskedStudy.model_validate(value))
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(f"is damaged: {first['msg']}", file=file, field=".".join(map(str, first["loc"]))) from error
+    return StudyFolder(path, read_description(path / DESCRIPTION, "a study", AskedStudy))
 
 
 def _fixed(asked: AskedStudy) -> dict[str, str]:
@@ -222,7 +199,3 @@ def _fixed(asked: AskedStudy) -> dict[str, str]:
         del study[name]
     named = {"dataset": value["digest"], "oracle": value["oracle"], "oracle_settings": oracle, "study": study}
     return flat({**named, **settings})
-
-
-def _to_json(asked: AskedStudy) -> str:
-    return json.dumps({"format": FORMAT, **asked.model_dump(mode="json")}, indent=2, ensure_ascii=True) + "\n"
